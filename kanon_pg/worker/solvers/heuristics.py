@@ -140,7 +140,7 @@ def repair_and_improve(
 def search_by_mondrian(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
 ) -> SearchResult:
-    """Run Mondrian and prove a lower bound; under privacy models, which it does not know, repair the result."""
+    """Run Mondrian, which knows no privacy models, repair its result under them, and prove a lower bound."""
     assigned = mondrian(table, mask, request.k, clock)
     if request.models:
         return repair_and_improve(table, mask, request, clock, assigned, "mondrian")

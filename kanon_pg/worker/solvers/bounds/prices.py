@@ -36,7 +36,7 @@ from kanon_pg.worker.verification.certificate import (
     unit_weights,
     visit_broken_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands
+from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound.

@@ -42,14 +42,14 @@ from kanon_pg.worker.verification.certificate import (
     unit_weights,
     visit_broken_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import (
+from kanon_pg.worker.verification.class_demands import (
     NO_CLASS,
     SHARE_UNIT,
     ClassDemands,
     PricedRows,
     class_demands,
-    greatest_gain,
 )
+from kanon_pg.worker.verification.demanded_classes import greatest_gain
 
 Numbers = NDArray[np.int64]
 
