@@ -19,9 +19,10 @@ Within a distance t a class of n rows has ``h_v <= q_v n + e_v`` rows of each va
 ``c = a - sum q_v b_v - t e``, and at least k rows make that at most ``U = sum rows_i w_i - c k`` for lifts
 with ``c >= 0``.
 
-Of small classes rows are whole (see `verification.classes_within_distance`). Let a row that is beyond its quota by x
-pay ``p x``, let the last of n rows that are chosen be above the cost by a, and let each value have a limit
-``b_v``, the dearest row of it that is not chosen, or what the last one pays and a together, if that is more.
+Of small classes rows are whole (see `verification.classes_within_distance`). Let a row that is beyond its
+quota by x pay ``p x``, let the last of n rows that are chosen be above the cost by a, and let each value have
+a limit ``b_v``, the dearest row of it that is not chosen, or what the last one pays and a together, if that
+is more.
 The rows before it are worth ``w_i = max(0, price_i - cost - b_v)``. Where these are worth the gain
 together, prices that fall by a share of it leave no class of n rows that gains; where they are not, all
 limits and a are lowered by the nth part of what lacks. Other sizes follow.
