@@ -29,9 +29,8 @@ from kanon_pg.queries.check.functions import EXTREMES, PAIRS, SUMS, VALUES
 from kanon_pg.queries.check.plan.few_values import takes_few_values
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output
-from kanon_pg.queries.check.plan.linear import is_linear, parts_above
 from kanon_pg.queries.check.plan.safe_sums import BOUNDED, is_fraction
-from kanon_pg.queries.check.plan.steps import birthday
+from kanon_pg.queries.check.plan.steps import birthday, is_linear, parts_above
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,

@@ -99,8 +99,7 @@ from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_co
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.linear import is_linear, parts_above
-from kanon_pg.queries.check.plan.steps import duration, is_whole
+from kanon_pg.queries.check.plan.steps import duration, is_linear, is_whole, parts_above
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     AllowedCall,
