@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, kernels_for
+from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, gap_of, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
@@ -202,7 +202,7 @@ def _point(
         suppressed_share=found.suppressed_cells / cells,
         weighted_cost=cost,
         lower_bound=proven,
-        gap=None if proven is None else (cost - proven) / cost if cost else 0.0,
+        gap=gap_of(cost, proven),
         optimal=optimal,
         classes=found.classes,
         average_class=found.average_class,

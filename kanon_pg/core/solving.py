@@ -123,6 +123,13 @@ class SolveRequest:
         return cls(**{**data, "models": PrivacyModels(**data["models"])})
 
 
+def gap_of(cost: float, bound: float | None) -> float | None:
+    """Return the share of a cost by which it may exceed the least one, None without a lower bound."""
+    if bound is None:
+        return None
+    return (cost - bound) / cost if cost else 0.0
+
+
 _BUFFERS = ("patterns", "moved_types", "moved_patterns", "moved_rows", "prices")
 
 

@@ -12,7 +12,7 @@ from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.worker.audit.auditor import work as audit
-from kanon_pg.worker.audit.grouping import People
+from kanon_pg.worker.audit.column_sets import People
 from kanon_pg.worker.audit.lines import lines_of_suffixes
 from kanon_pg.worker.audit.violating import walks
 from kanon_pg.worker.clock import Clock, no_progress

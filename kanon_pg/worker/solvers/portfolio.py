@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.solving import SolveRequest
+from kanon_pg.core.solving import SolveRequest, gap_of
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, MemoryExceeded, SolverError
 from kanon_pg.worker.classes import classes_of
@@ -156,10 +156,8 @@ class SearchContext:
 
     def gap(self, found: SearchResult) -> float:
         """Return the proven share of the cost that may be too much, 1 without a bound."""
-        cost = self.cost(found)
-        if found.lower_bound is None:
-            return 1.0
-        return max(0.0, cost - found.lower_bound) / cost if cost else 0.0
+        gap = gap_of(self.cost(found), found.lower_bound)
+        return 1.0 if gap is None else max(0.0, gap)
 
     def is_over(self, found: SearchResult) -> bool:
         """Return whether the solution is good enough, or time is over."""

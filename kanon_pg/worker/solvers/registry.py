@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
@@ -139,7 +140,7 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
 
 
 def _require_usable(request: SolveRequest) -> None:
-    if isinstance(request.k, bool) or not isinstance(request.k, int) or request.k < 2:
+    if not is_whole(request.k) or request.k < 2:
         raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
     if request.method not in METHODS and request.method not in RECODINGS:
         raise UnknownName(
