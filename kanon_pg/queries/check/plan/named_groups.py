@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
-from kanon_pg.queries.check.plan.few_values import has_default, results_of
 from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.typed import (
     AllowedCall,
@@ -16,7 +15,9 @@ from kanon_pg.queries.check.plan.typed import (
     ColumnRef,
     TypedConstant,
     columns_in,
+    has_default,
     is_constant,
+    results_of,
 )
 
 
