@@ -103,7 +103,9 @@ def test_the_row_about_arguments_names_where_each_request_is():
 )
 def test_each_rule_of_protection_is_stored_and_shown(path):
     text = (ROOT / "sql" / path).read_text()
-    assert [field.name for field in fields(ProtectionRules) if not re.search(rf"\b{field.name}\b", text)] == []
+    assert [
+        field.name for field in fields(ProtectionRules) if not re.search(rf"\b{field.name}\b", text)
+    ] == []
 
 
 def test_each_privacy_model_is_listed():
