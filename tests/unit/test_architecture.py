@@ -16,6 +16,7 @@ from kanon_pg.errors import KanonError
 from kanon_pg.hierarchies.build import NAMES
 from kanon_pg.measures import Measures
 from kanon_pg.queries.check import rules
+from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.worker import models
 from kanon_pg.worker.models.evaluator import MODELS
 from kanon_pg.worker.models.privacy_model import PrivacyModel
@@ -89,6 +90,22 @@ def test_the_row_about_arguments_names_where_each_request_is():
             places.add(place.relative_to(ROOT / "kanon_pg").as_posix())
     assert len(places) > 5
     assert not {place for place in places if not re.search(rf"`(?:kanon_pg/)?{place}`", row)}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tables/protection.sql",
+        "statements/store_protection.sql",
+        "statements/fetch_protection.sql",
+        "views/protections.sql",
+    ],
+)
+def test_each_rule_of_protection_is_stored_and_shown(path):
+    text = (ROOT / "sql" / path).read_text()
+    assert [
+        field.name for field in fields(ProtectionRules) if not re.search(rf"\b{field.name}\b", text)
+    ] == []
 
 
 def test_each_privacy_model_is_listed():

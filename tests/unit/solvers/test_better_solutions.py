@@ -15,7 +15,7 @@ from kanon_pg.worker.solvers.annealing.anneal import anneal
 from kanon_pg.worker.solvers.annealing.graph import graph_around, thin
 from kanon_pg.worker.solvers.compatibility import compatibility_of
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
-from kanon_pg.worker.solvers.refinement.refine import refine
+from kanon_pg.worker.solvers.refinement.refine import Rounds, refine
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
@@ -202,3 +202,20 @@ def test_a_graph_that_does_not_fit_is_built_around_the_solution():
     assert around.edges <= most
     found = anneal(case.table, around, case.start, case.k, Clock(), effort=200_000)
     assert cost_after_recount(case, found) < cost_of(case.table, case.graph, case.start)
+
+
+def test_rounds_grow_as_long_as_there_is_time_and_end_where_nothing_is_gained():
+    rounds = Rounds(2.0, 3)
+    assert rounds.seconds(Clock()) == 2.0
+    rounds.note(2.0, 100.0, 90.0)
+    assert (rounds.longest, rounds.wanted, rounds.seconds(Clock(0.0))) == (2.0, 6.0, 1.0)
+    assert 2.9 < rounds.seconds(Clock(4.0)) <= 3.0
+    for before, after, are_stale in [
+        (90.0, 89.99, False),
+        (89.99, 80.0, False),
+        (80.0, 80.0, False),
+        (80.0, 79.99, True),
+    ]:
+        rounds.note(1.0, before, after)
+        assert rounds.are_stale == are_stale
+    assert rounds.longest == 2.0

@@ -19,7 +19,7 @@ from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.classes import unshown_level
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Plan, Sorting
-from kanon_pg.queries.check.plan.safe_sums import with_safe_sums
+from kanon_pg.queries.check.plan.sums import with_safe_sums
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.read.syntax import (
     Apply,

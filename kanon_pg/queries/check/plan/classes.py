@@ -8,7 +8,7 @@ level's groups by what weighs or is shown. They are counted, handed to the ledge
 what else the answer says, as if the query had GROUPING SETS with them; only their figures are not returned.
 
 The whole years of an age on a day of the query's choice are such a figure, too: a difference of years, and a
-number of people whose birthday is still to come, who are a class then (`plan.steps.birthday`).
+number of people whose birthday is still to come, who are a class then (`plan.sums.birthday`).
 
 A divisor or factor of whole numbers is such a value, and a divisor that is a floating point number, such as
 the fraction of full time that somebody works. Other numbers are none: nearly every person would be a class of
@@ -28,8 +28,7 @@ from typing import Final
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, SUMS, VALUES
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output
-from kanon_pg.queries.check.plan.safe_sums import BOUNDED, is_fraction
-from kanon_pg.queries.check.plan.steps import birthday, is_linear, parts_above
+from kanon_pg.queries.check.plan.sums import BOUNDED, birthday, is_fraction, is_linear, parts_above
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,

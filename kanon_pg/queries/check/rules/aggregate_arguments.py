@@ -11,7 +11,7 @@ has more than a limit that the constants set. So nothing below a division adds, 
 floating point numbers. Additions, products and casts of whole and decimal numbers are exact in PostgreSQL.
 
 Dates take part by the time between them, which is linear, and by steps that are the same for every query:
-the year of a date, the day of a timestamp, the whole years between two columns (`plan.steps`). A month more
+the year of a date, the day of a timestamp, the whole years between two columns (`plan.sums`). A month more
 is not linear. An age on a day of the query's choice tells whose birthday it is: those who have had it are
 divided from those who have not (`plan.classes`).
 
@@ -99,7 +99,7 @@ from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_co
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.steps import duration, is_linear, is_whole, parts_above
+from kanon_pg.queries.check.plan.sums import duration, is_linear, is_whole, parts_above
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     AllowedCall,

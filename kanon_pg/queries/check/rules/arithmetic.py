@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.safe_sums import is_bounded
+from kanon_pg.queries.check.plan.sums import is_bounded
 from kanon_pg.queries.check.plan.typed import (
     AllowedCall,
     Bound,

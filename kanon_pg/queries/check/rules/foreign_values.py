@@ -2,7 +2,7 @@
 
 Somebody may have chosen them: a number close to the largest makes arithmetic fail for exactly those
 people whose row meets it, and the failure would answer a query about them. In sums such numbers have bounds
-(`plan.safe_sums`), and divide the people.
+(`plan.sums`), and divide the people.
 
 Codes: Q331.
 
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.safe_sums import is_bounded
+from kanon_pg.queries.check.plan.sums import is_bounded
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ColumnRef
 from kanon_pg.queries.check.types import INTEGERS
 

@@ -39,7 +39,7 @@ from kanon_pg.queries.check.catalog import RelationKind
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.steps import duration
+from kanon_pg.queries.check.plan.sums import duration
 from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef, columns_in, walk
 from kanon_pg.queries.check.types import MOMENTS, NUMBERS
 

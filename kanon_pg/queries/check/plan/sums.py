@@ -1,23 +1,33 @@
-"""What a sum over people may take: linear combinations of columns, and steps that nobody can move.
+"""What a sum over people may take, and the form of it that cannot fail or be moved.
 
-A linear combination weighs all people of a class alike. Calendar expressions are the other case.
-
-The seconds between two moments are linear in both. The day of a timestamp, the year of a date, the whole
-days between two moments and the whole years of an age are steps: functions that jump. A step whose place the
-analyst chooses selects people (the sums of ``age(date '2024-05-09', birth_date)`` and of the day after differ
-by the number of people with a birthday between), so nothing but plain columns may be below one. Then it is a
-value of the row like a column that its owner could have stored, the same for every query.
+A sum may take linear combinations of columns, which weigh all people of a class alike, and steps that nobody
+can move. Calendar expressions are one or the other: the seconds between two moments are linear in both; the
+day of a timestamp, the year of a date, the whole days between two moments and the whole years of an age are
+steps, functions that jump. A step whose place the analyst chooses selects people (the sums of
+``age(date '2024-05-09', birth_date)`` and of the day after differ by the number of people with a birthday
+between), so nothing but plain columns may be below one. Then it is a value of the row like a column that its
+owner could have stored, the same for every query.
 
 The time zone of the session is the analyst's choice, too: below a step, and in differences, there is no cast
-that depends on it, but in UTC, which is one for all: there the day of a moment is a step.
+that depends on it. In UTC, which is one for all, the day of a moment with a time zone is a step.
+
+What sums calculate with for each row has bounds where it could fail (`with_safe_sums`):
+
+* Somebody may have chosen the numbers of a public table: the largest number that there is would make a
+  product fail for exactly those people whose rows meet it. So they have bounds, and are NULL outside of them.
+* A divisor that is a floating point number has bounds for the same reason: a quotient may overflow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
+from kanon_pg.queries.check.functions import SUMS
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.typed import (
+    Aggregate,
     AllowedCall,
     Bound,
     ColumnRef,
@@ -25,7 +35,7 @@ from kanon_pg.queries.check.plan.typed import (
     constant_value,
     is_constant,
 )
-from kanon_pg.queries.check.types import INTEGERS, NUMBERS
+from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS
 
 _FIELDS: Final = frozenset({"extract", "date_part"})
 _WITHOUT_ZONE: Final = frozenset({"date", "timestamp"})
@@ -220,3 +230,88 @@ def is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
 
 def _widens(source: str, target: str) -> bool:
     return NUMBERS.index(source) <= NUMBERS.index(target) or (source == "float4" and target == "numeric")
+
+
+BOUNDED: Final = "bounded"
+"""Name of the operation around a number that is NULL outside of its bounds."""
+
+_LARGEST: Final = 10**12
+_IN_BOUNDS: Final = (
+    f"CASE WHEN {{0}} OPERATOR(pg_catalog.>=) -{_LARGEST} AND {{0}} OPERATOR(pg_catalog.<=) {_LARGEST}"
+    " THEN {0} END"
+)
+_FAR_FROM_ZERO: Final = (
+    f"CASE WHEN pg_catalog.abs({{0}}) OPERATOR(pg_catalog.>=) 1e-12"
+    f" AND pg_catalog.abs({{0}}) OPERATOR(pg_catalog.<=) {_LARGEST} THEN {{0}} END"
+)
+
+
+def with_safe_sums(level: GroupingLevel, *, in_utc: bool) -> GroupingLevel:
+    """Return a level whose sums calculate with numbers in bounds, and with days that are steps.
+
+    Parameters
+    ----------
+    in_utc : bool
+        Whether the time zone of the session is UTC.
+    """
+    if not level.protected():
+        return level
+    sums = _SafeSums(level, in_utc=in_utc)
+    outputs = tuple(replace(output, expression=sums.safe(output.expression)) for output in level.outputs)
+    sorting = tuple(
+        item if isinstance(item.expression, int) else replace(item, expression=sums.safe(item.expression))
+        for item in level.sorting
+    )
+    having = None if level.having is None else sums.safe(level.having)
+    return replace(level, outputs=outputs, having=having, sorting=sorting)
+
+
+def is_fraction(divisor: Bound) -> bool:
+    """Return whether a divisor is a column of floating point numbers."""
+    while isinstance(divisor, AllowedCall) and divisor.name in {BOUNDED, "cast", "nullif"}:
+        divisor = divisor.operands[0]
+    return isinstance(divisor, ColumnRef) and divisor.type in FLOATS
+
+
+def is_bounded(item: Bound) -> bool:
+    """Return whether a number has bounds."""
+    return isinstance(item, AllowedCall) and item.name == BOUNDED
+
+
+class _SafeSums:
+    def __init__(self, level: GroupingLevel, *, in_utc: bool) -> None:
+        self._level = level
+        self._in_utc = in_utc
+
+    def safe(self, item: Bound) -> Bound:
+        """Return an expression over groups with its sums changed."""
+        if isinstance(item, Aggregate) and item.function in SUMS and isinstance(item.argument, AllowedCall):
+            return replace(item, argument=self._inside(item.argument))
+        return _over(item, self.safe)
+
+    def _inside(self, item: Bound) -> Bound:
+        if isinstance(item, ColumnRef):
+            instance = self._level.instances[item.instance - 1]
+            is_chosen = item.type in {*INTEGERS, "numeric"} and instance.protection is None
+            return _bounded(item, _IN_BOUNDS) if is_chosen else item
+        if isinstance(item, AllowedCall) and item.name == "cast" and item.type == "date":
+            is_day = self._in_utc and isinstance(item.operands[0], ColumnRef)
+            return replace(item, name=UTC_DAY) if is_day and item.operands[0].type == "timestamptz" else item
+        found = _over(item, self._inside)
+        if isinstance(found, AllowedCall) and found.name == "/" and is_fraction(found.operands[1]):
+            dividend, divisor = found.operands
+            return replace(found, operands=(dividend, _bounded(divisor, _FAR_FROM_ZERO)))
+        return found
+
+
+def _over(item: Bound, change: Callable[[Bound], Bound]) -> Bound:
+    if not isinstance(item, AllowedCall):
+        return item
+    operands = tuple(map(change, item.operands))
+    return replace(item, operands=operands) if operands != item.operands else item
+
+
+def _bounded(number: Bound, template: str) -> AllowedCall:
+    return AllowedCall(
+        type=number.type, name=BOUNDED, template=template, operands=(number,), span=number.span
+    )
