@@ -37,7 +37,7 @@ from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.flow import reassign
-from kanon_pg.worker.solvers.refinement.refine import refine
+from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds, refine
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 _NEAR = 2.0
@@ -63,13 +63,8 @@ _FIRST_ROUND = 10.0
 _ROW_TYPES_PER_SECOND = 1_500
 """Seconds of the first round of refinement, and for how many row types it takes one: the smaller counts."""
 
-_SHORTEST_ROUND = 1.0
 _LONGER_ROUND = 3
-_SHARE_OF_ROUND = 0.75
-_STALE = 0.0003
-"""A round that lowers the cost by no more than this share was in vain."""
-
-_MOST_STALE_ROUNDS = 2
+"""A round takes at most so many times as long as the longest one before."""
 
 _USUAL = 1.0
 """A usual difference of costs, as a share of what a row costs on average."""
@@ -118,22 +113,21 @@ def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float,
     if clock.is_over():
         return start
     search = _LevelRounds(whole, raised, clock, _USUAL * start.cost / whole.table.total_rows)
-    best = search.dived(start)
-    seed, stale = whole.request.seed or 0, 0
-    seconds = min(_FIRST_ROUND, len(whole.table) / _ROW_TYPES_PER_SECOND)
-    while stale < _MOST_STALE_ROUNDS and best.cost - raised.found.bound > goal * best.cost:
-        left = clock.left()
-        if clock.is_over():
-            break
-        length = seconds if left is None else min(seconds, max(_SHORTEST_ROUND, left * _SHARE_OF_ROUND))
-        before = best.cost
+    try:
+        best = search.dived(start)
+    except (SolverError, MemoryError):
+        return start
+    seed = whole.request.seed or 0
+    rounds = Rounds(min(_FIRST_ROUND, len(whole.table) / _ROW_TYPES_PER_SECOND), _LONGER_ROUND)
+    while not rounds.are_stale and best.cost - raised.found.bound > goal * best.cost and not clock.is_over():
+        seconds, before = rounds.seconds(clock), best.cost
         try:
-            best = search.round(best, length, seed, anew=seconds == length)
+            best = search.round(best, seconds, seed, anew=seconds == rounds.wanted)
         except (SolverError, MemoryError):
             break  # what was found until then is valid
-        stale = stale + 1 if before - best.cost <= _STALE * before else 0
-        seconds, seed = _LONGER_ROUND * length, seed + 1
-        if left is None:
+        rounds.note(seconds, before, best.cost)
+        seed += 1
+        if clock.left() is None:
             break  # without a limit one round is what users of the default wait for
     return best
 
@@ -181,7 +175,7 @@ class _LevelRounds:
             task.forest, task.codes, task.table, task.demands, dived.class_of, rest.astype(np.int32)
         )
         left = self.clock.left()
-        seconds = _IMPROVED if left is None else min(_IMPROVED, left * _SHARE_OF_ROUND)
+        seconds = _IMPROVED if left is None else min(_IMPROVED, left * SHARE_OF_ROUND)
         dived = self.improved(dived._replace(class_of=class_of), seconds, self.whole.request.seed or 0)
         return dived if dived.cost < start.cost else start
 
