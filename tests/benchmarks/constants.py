@@ -167,7 +167,7 @@ CONSTANTS: Sequence[Constant] = (
     Constant("refinement.diving_under_models", "_PATIENCE", (4, 16), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_RAREST", ((8,), (8, 7, 6, 5, 4, 2)), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_TAKEN", ((0.015, 0.125), (0.06, 0.5)), _UNDER_MODELS),
-    Constant("portfolio", "_MOST_STALE_DIVES", (2, 8), _UNDER_MODELS),
+    Constant("portfolio", "_MOST_STALE_DIVES", (4, 16), _UNDER_MODELS),
     Constant("portfolio", "_SHARE_FOR_PROOFS", (0.25, 1.0), _EXACTLY),
     Constant("exact.optimum", "_LEAST_SHARE", (0.125, 0.5), _EXACTLY),
     Constant("refinement.diving", "_LEAST_SHARE", (0.15, 0.6), ("Adult", "CMC", "census")),

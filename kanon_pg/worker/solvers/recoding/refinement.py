@@ -30,8 +30,8 @@ from kanon_pg.worker.solvers.recoding.forest import (
     vectors_of_levels,
 )
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest
+from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_ROW_TYPE, improve_classes
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_SECOND as EFFORT_OF_CLASSES
-from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
 from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
@@ -202,9 +202,10 @@ class _LevelRounds:
     def improved(self, start: Start, seconds: float, seed: int) -> Start:
         """Return the solution annealed among all classes, near to where it is."""
         task = start.task
+        effort = min(int(seconds * EFFORT_OF_CLASSES), EFFORT_PER_ROW_TYPE * len(task.table))
         class_of = improve_classes(
             task.forest, task.codes, task.table, task.demands, start.class_of, self._part(seconds),
-            seed=seed, effort=int(seconds * EFFORT_OF_CLASSES), hottest=_WARM_CLASSES,
+            seed=seed, effort=effort, hottest=_WARM_CLASSES,
         )  # fmt: skip
         return start._replace(class_of=class_of)
 
