@@ -164,7 +164,7 @@ CONSTANTS: Sequence[Constant] = (
     Constant("bounds.repair", "_MOST_LIFTS", (20, 80), _IN_PRICES),
     Constant("bounds.prices", "_UNPROVEN", (0.35, 1.0), _IN_PRICES),
     Constant("refinement.diving_under_models", "_MOST_LARGER", (20, 80), _UNDER_DISTANCE),
-    Constant("refinement.diving_under_models", "_PATIENCE", (4, 16), _UNDER_DISTANCE),
+    Constant("refinement.diving_under_models", "_PATIENCE", (8, 32), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_RAREST", ((8,), (8, 7, 6, 5, 4, 2)), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_TAKEN", ((0.015, 0.125), (0.06, 0.5)), _UNDER_MODELS),
     Constant("portfolio", "_MOST_STALE_DIVES", (4, 16), _UNDER_MODELS),
