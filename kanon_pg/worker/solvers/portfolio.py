@@ -115,10 +115,11 @@ _ROWS_PER_SECOND = 1_500
 _LONGER_ROUND = 5
 """A round of refinement takes at most so many times as long as the longest one before."""
 
-_MOST_STALE_DIVES = 4
+_MOST_STALE_DIVES = 8
 """Dives without gain under privacy models, one after the other, after which parts of a solution are no longer
 taken apart: of the first seven on Adult with t = 0.3 two gained nothing (see `_TAKEN` of
-`diving_under_models`)."""
+`diving_under_models`). With 4 the cost of five tables was the same, or up to 1.1 % higher
+(docs/solver-stages.md)."""
 
 
 @dataclass(frozen=True)

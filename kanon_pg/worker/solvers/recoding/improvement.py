@@ -112,6 +112,9 @@ EFFORT = 120_000_000
 EFFORT_PER_ROW_TYPE = 6_000
 """How many times each row type may be looked at on average; the lower of the two limits holds."""
 
+EFFORT_PER_SECOND = 15_000_000
+"""Effort that takes about a second."""
+
 _WORK_PER_CALL = 2_000_000
 _HOTTEST = 0.1
 """First temperature, in usual costs times the square root of 2 k."""
@@ -138,6 +141,8 @@ def improve_classes(
     *,
     seed: int,
     times: int = 1,
+    effort: int | None = None,
+    hottest: float = _HOTTEST,
 ) -> NDArray[np.int64]:
     """Lower the cost of classes whose members publish what all of them share.
 
@@ -159,17 +164,23 @@ def improve_classes(
     times : int
         How many times the usual effort is allowed. Effort is counted instead of time, so that the same input
         gives the same result unless time runs out.
+    effort : int, optional
+        Row types that may be looked at, in place of the usual effort.
+    hottest : float
+        First temperature, in usual costs times the square root of 2 k: how far the search goes away from
+        `class_of`.
 
     Returns
     -------
     ndarray of int64, shape (n,)
         Allowed classes of at most the same cost, numbered from 0 without gaps.
     """
-    schedule = Schedule(clock, "improve", times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(table)))
+    usual = times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(table))
+    schedule = Schedule(clock, "improve", usual if effort is None else effort)
     if class_of.max() == 0 == len(table) - 1 or clock.is_over():
         return class_of
     assignment = assignment_of(forest, items_of(table, codes), class_of)
-    best = _anneal(forest, items_of(table, codes), table, demands, assignment, seed, schedule)
+    best = _anneal(forest, items_of(table, codes), table, demands, assignment, seed, schedule, hottest)
     return np.unique(best, return_inverse=True)[1].astype(np.int64)
 
 
@@ -181,6 +192,7 @@ def _anneal(
     assignment: ClassAssignment,
     seed: int,
     schedule: Schedule,
+    hottest: float,
 ) -> NDArray[np.int32]:
     """Return the cheapest classes that were met at the end of a call of the kernel."""
     k = int(demands.k)
@@ -188,7 +200,7 @@ def _anneal(
     room = min(_MOST_ROOM, _LEAST_ROOM + _ROOM_PER_PERSON * k)
     buffers, taken = buffers_for(room, table.width), taken_for(len(table), room)
     random, most = random_state(seed), max(3, min(MOST_RUINED, 12 // k))
-    hottest = _HOTTEST * np.sqrt(2.0 * k) * float(table.weights.mean())
+    hottest *= np.sqrt(2.0 * k) * float(table.weights.mean())
     cost = lowest = cost_of(assignment)
     best = assignment.class_of.copy()
     while not schedule.is_over():
