@@ -235,7 +235,7 @@ def _solve_here(model: LinearModel, effort: Effort, step: float, hint: Reals | N
         # Where the optimum is to be proven, searching neighbourhoods of a solution took a third of the time:
         # 13.0 to 8.0 processor seconds in the three largest programs of Adult (9 columns, the paper's
         # patterns, k = 6), with a better first solution 11.7 to 8.8.
-        for neighbourhood in ("rins", "rens"):
+        for neighbourhood in ("rins", "rens", "root_reduced_cost"):
             parameters.highs.bool_options[f"mip_heuristic_run_{neighbourhood}"] = False
     if effort.seconds is not None:
         parameters.time_limit.FromNanoseconds(int(effort.seconds * 1e9))
