@@ -345,7 +345,8 @@ class _Recording:
         """Return the rows of sets, or how these are composed."""
         item = self.verdict.entity_sets[number]
         if partitions is not None and number in self.outcome.composed and item.composition is not None:
-            table = ComposingTable.of(self._ledgers([root])[root]["name"], self.context.zone, worker_state)
+            known = {**worker_state, "sets": [*worker_state["sets"], *partitions]}
+            table = ComposingTable.of(self._ledgers([root])[root]["name"], self.context.zone, known)
 
             def send(key: str, parts: Sequence[bytes], is_truth: bool) -> None:
                 sent = {"key": key, "parts": request.attach(*parts), "is_truth": is_truth}
