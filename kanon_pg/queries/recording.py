@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from kanon_pg.core.unrecorded import UnrecordedQuery, note
+from kanon_pg.core.unrecorded import UnrecordedQuery, has_room, note
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
@@ -112,6 +112,42 @@ def record_query(
         # the error may depend on the data, so it must count like any other refusal
         query.refuse(outcome.failure or failure_of(error))
         raise
+
+
+def may_run(
+    db: Database,
+    query_record: QueryRecord,
+    verdict: Verdict,
+    snapshot: CatalogSnapshot,
+    *,
+    folder: str | None = None,
+) -> bool:
+    """Return whether a query may run: should it not be recorded, it can be written down.
+
+    Otherwise the ledger's process failed thousands of times since it decided last. Then the query is recorded
+    as one that was not run, for which the process moves all others into the journal, or fails again.
+
+    Parameters
+    ----------
+    db, query_record, verdict, snapshot, folder
+        As in `record_query`.
+    """
+    if not has_folder(folder):
+        return True
+    try:
+        with db.savepoint():
+            rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
+            context = ledger_context(db, folder)
+            roots = list({rule.relation for rule in rules.values()})
+            names = [row["name"] for row in db.rows(statement("fetch_ledgers"), roots)]
+            if all(has_room(Path(context.parent, name)) for name in names):
+                return True
+            outcome = QueryOutcome(None, "fault")
+            _Recording(db, query_record, verdict, snapshot, rules, context, outcome, None).refuse("fault")
+    except KanonError:
+        # such as on a standby server, where nothing can be recorded either
+        pass
+    return False
 
 
 def needs_ledger(verdict: Verdict, rules: Mapping[int, ProtectionRules]) -> bool:

@@ -26,7 +26,7 @@ import pytest
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.statements import Statement
-from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused, UnsuitableRelation
+from kanon_pg.errors import AnswerWithheld, InputError, LedgerError, QueryRefused, UnsuitableRelation
 from kanon_pg.queries.check.write import compositions
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
@@ -132,6 +132,40 @@ def ask(session: Connection, text: str) -> list[Any] | None:
 
 def among(table: str, condition: str) -> str:
     return f"select count(*), sum(income) from {table} where {condition}"
+
+
+Reads = Callable[..., list[bool]]
+
+
+@pytest.fixture
+def watched(hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Reads]]:
+    """Return a table, and what asks about it and says of every statement whether it collects rows."""
+    table, folder = f"people_{next(_numbers)}", str(tmp_path / "ledgers")
+    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
+    )
+    client.protect(hall.dsn, table, ledger_folder=folder)
+    texts: list[str] = []
+    rows_once = PsycopgDatabase.rows_once
+
+    def noting(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
+        texts.append(command.text)
+        return rows_once(db, command, *arguments)
+
+    monkeypatch.setattr(PsycopgDatabase, "rows_once", noting)
+
+    def reads(condition: str, *, answered: bool = True) -> list[bool]:
+        texts.clear()
+        try:
+            client.query(hall.dsn, among(table, condition), ledger_folder=folder)
+            assert answered
+        except AnswerWithheld:
+            assert not answered
+        return ["tidsend" in text for text in texts]
+
+    yield table, reads
+    ledger_parent.ledger_session.stop()
 
 
 @pytest.mark.parametrize(
@@ -630,6 +664,29 @@ def test_attack_with_queries_that_kill_their_workers(hall: Hall) -> None:
     assert ask(hall.session(BOB), among(table, "age <= 30"))
 
 
+def test_no_query_runs_while_refusals_could_not_be_written_down(
+    hall: Hall, watched: tuple[str, Reads], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, reads = watched
+    assert reads("age <= 30") == [True]
+    (folder,) = (tmp_path / "ledgers").glob("*/*")
+    file = folder / "unrecorded"
+    file.write_bytes(b"x" * 2_000_000)
+    file.chmod(0o600)
+    with monkeypatch.context() as broken:
+
+        def fail(*_: object) -> None:
+            raise LedgerError("The process fails again.")
+
+        broken.setattr(ledger_parent, "decide", fail)
+        for age in (20, 25):
+            assert reads(f"age <= {age}", answered=False) == []
+    # once the process decides again it moves what was written down, and records the query as not run
+    assert reads("age <= 20", answered=False) == []
+    assert not file.read_bytes()
+    assert reads("age <= 20") == [True]
+
+
 def test_a_ledger_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall) -> None:
     table = hall.table()
     parent = hall.folder(table).parent
@@ -1123,40 +1180,6 @@ def test_a_trusted_client_keeps_the_ledger_in_a_folder_of_its_own(hall: Hall, tm
         client.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
     # the server has no such ledger, and does not begin another one
     assert ask(hall.session(), among(table, "age <= 30")) is None
-    ledger_parent.ledger_session.stop()
-
-
-Reads = Callable[..., list[bool]]
-
-
-@pytest.fixture
-def watched(hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Reads]]:
-    """Return a table, and what asks about it and says of every statement whether it collects rows."""
-    table, folder = f"people_{next(_numbers)}", str(tmp_path / "ledgers")
-    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
-    hall.admin.execute(
-        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
-    )
-    client.protect(hall.dsn, table, ledger_folder=folder)
-    texts: list[str] = []
-    rows_once = PsycopgDatabase.rows_once
-
-    def noting(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
-        texts.append(command.text)
-        return rows_once(db, command, *arguments)
-
-    monkeypatch.setattr(PsycopgDatabase, "rows_once", noting)
-
-    def reads(condition: str, *, answered: bool = True) -> list[bool]:
-        texts.clear()
-        try:
-            client.query(hall.dsn, among(table, condition), ledger_folder=folder)
-            assert answered
-        except AnswerWithheld:
-            assert not answered
-        return ["tidsend" in text for text in texts]
-
-    yield table, reads
     ledger_parent.ledger_session.stop()
 
 
