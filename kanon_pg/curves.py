@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, kernels_for
+from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, gap_of, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError
+from kanon_pg.errors import InputError, MemoryExceeded, SolverError, in_words
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     AnyRelation,
@@ -27,7 +27,7 @@ from kanon_pg.relations.arguments import (
     check_search,
 )
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
-from kanon_pg.relations.counting import Counted, count_row_types
+from kanon_pg.relations.counting import Counted, count_row_types, require_people
 from kanon_pg.relations.subject import (
     ROWS_ARE_PEOPLE,
     Roles,
@@ -202,7 +202,7 @@ def _point(
         suppressed_share=found.suppressed_cells / cells,
         weighted_cost=cost,
         lower_bound=proven,
-        gap=None if proven is None else (cost - proven) / cost if cost else 0.0,
+        gap=gap_of(cost, proven),
         optimal=optimal,
         classes=found.classes,
         average_class=found.average_class,
@@ -323,7 +323,9 @@ def curve(db: Database, request: CurveRequest) -> Curve:
     with working_memory(db, memory), exact_text(db):
         counted = _count(db, subject, columns, memory)
         ks = sorted(request.ks)
-        _require_people(subject, counted, ks)
+        require_people(
+            counted, subject.relation.identifier, ks, subject.entity, hint=_what_is_possible(counted, ks)
+        )
         solved = _Solving(db, request, counted, memory).all(ks)
     return Curve(
         relation=str(subject.relation.identifier),
@@ -348,21 +350,10 @@ def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...],
     )
 
 
-def _require_people(subject: Subject, counted: Counted, ks: Sequence[int]) -> None:
-    name = subject.relation.identifier
-    if not counted.rows:
-        raise InfeasibleError(f"{name} is empty.", hint="Load data first.")
-    too_large = [k for k in ks if k > counted.people]
-    if not too_large:
-        return
-    unit = "rows" if subject.entity is None else "people"
+def _what_is_possible(counted: Counted, ks: Sequence[int]) -> str | None:
+    """Return how to ask for those k for which there are enough people, None if there are none."""
     feasible = ",".join(str(k) for k in ks if k <= counted.people)
-    raise InfeasibleError(
-        f"{name} has {counted.people} {unit}, fewer than k = {_listed(too_large)}.",
-        hint=f"Ask for what is possible: ks => '{{{feasible}}}'."
-        if feasible
-        else "No release of it can hide a person among so many; choose smaller k.",
-    )
+    return f"Ask for what is possible: ks => '{{{feasible}}}'." if feasible else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,7 +445,7 @@ class _Solving:
             for note in solved[k].outcome.notes:
                 notes.setdefault(note, []).append(k)
         for note, of in notes.items():
-            self.db.notice(f"k = {_listed(of)}: {note}")
+            self.db.notice(f"k = {in_words(of)}: {note}")
 
 
 def _better(one: SolveOutcome, other: SolveOutcome) -> SolveOutcome:
@@ -466,15 +457,3 @@ def _better(one: SolveOutcome, other: SolveOutcome) -> SolveOutcome:
     if worse.lower_bound is None or (best.lower_bound is not None and best.lower_bound >= worse.lower_bound):
         return best
     return replace(best, lower_bound=worse.lower_bound, bound_method=worse.bound_method, prices=worse.prices)
-
-
-def _listed(ks: Sequence[int]) -> str:
-    """Return numbers as a sentence has them.
-
-    Examples
-    --------
-    >>> _listed([2, 3, 5])
-    '2, 3 and 5'
-    """
-    *others, last = map(str, ks)
-    return f"{', '.join(others)} and {last}" if others else last

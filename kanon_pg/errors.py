@@ -34,6 +34,7 @@ cell value: columns, counts and positions only, because a message is an output c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -246,3 +247,15 @@ def by_sqlstate(sqlstate: str) -> type[KanonError]:
             return kind
         found.extend(kind.__subclasses__())
     return KanonError
+
+
+def in_words(items: Iterable[object]) -> str:
+    """Return names or numbers, at least one, as a sentence has them.
+
+    Examples
+    --------
+    >>> in_words(("zip", "age", "sex"))
+    'zip, age and sex'
+    """
+    *others, last = map(str, items)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.core.risk import THRESHOLD
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import InputError
@@ -99,7 +99,7 @@ SUGGEST = Operation(SuggestRequest)
 def _check_max_columns(number: Any) -> None:
     if number is None:
         return
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+    if not is_whole(number) or number < 1:
         raise InputError(
             "max_columns must be an integer of at least 1.", hint="Leave it out to search sets of any size."
         )
@@ -151,11 +151,11 @@ class RiskRequest:
     def check(self) -> None:
         """Refuse what is wrong whatever the database holds."""
         check_time_limit(self.time_limit)
-        if not _is_number(self.threshold) or not 0 <= self.threshold < 1:
+        if not is_number(self.threshold) or not 0 <= self.threshold < 1:
             raise InputError("threshold must be at least 0 and below 1.", hint=_EXAMPLE)
         if self.sampling_fraction is None:
             return
-        if not _is_number(self.sampling_fraction) or not 0 < self.sampling_fraction <= 1:
+        if not is_number(self.sampling_fraction) or not 0 < self.sampling_fraction <= 1:
             raise InputError(
                 "sampling_fraction must be above 0 and at most 1.",
                 hint="It is the number of people in the table divided by that in the population.",
@@ -167,7 +167,3 @@ class RiskRequest:
 
 
 RISK = Operation(RiskRequest)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -9,6 +9,7 @@ from functools import cache
 
 from kanon_pg.audit.findings import Suggestion
 from kanon_pg.db.catalog import ColumnFacts
+from kanon_pg.errors import in_words
 
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -576,6 +577,4 @@ def _observations(column: ObservedColumn) -> list[str]:
 def _listed(determined_by: Sequence[tuple[str, float]]) -> str:
     parts = [name if share == 1 else f"{name} (in {share:.1%} of the rows)" for name, share in determined_by]
     verb = "tells" if len(parts) == 1 else "each tell"
-    *others, last = parts
-    names = f"{', '.join(others)} and {last}" if others else last
-    return f"{names} {verb} its value"
+    return f"{in_words(parts)} {verb} its value"

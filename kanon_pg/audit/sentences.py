@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
 from kanon_pg.db.identifiers import Literal
+from kanon_pg.errors import in_words
 
 if TYPE_CHECKING:
     from kanon_pg.release.composition import Composition
@@ -168,7 +169,7 @@ def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
 
 def about_together(whole: Composition) -> str:
     """Return what the readers of several releases see together, in a sentence."""
-    releases = names_in_words(whole.releases)
+    releases = in_words(whole.releases)
     if not whole.people_below:
         found = f"leave nobody among fewer than {whole.k} people"
     else:
@@ -194,18 +195,6 @@ def share_in_words(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} people ({percent(part / whole)})" if whole else f"{part:,} people"
 
 
-def names_in_words(columns: tuple[str, ...]) -> str:
-    """Return names as a sentence has them.
-
-    Examples
-    --------
-    >>> names_in_words(("zip", "age", "sex"))
-    'zip, age and sex'
-    """
-    *others, last = columns
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def _all(result: AuditResult) -> Iterator[str]:
     if result.is_anonymous:
         yield (
@@ -227,7 +216,7 @@ def _all(result: AuditResult) -> Iterator[str]:
     if result.together:
         yield about_together(result.together[0])
     if result.left_out:
-        yield f"Nothing is known of {names_in_words(result.left_out)}: the types have no equality."
+        yield f"Nothing is known of {in_words(result.left_out)}: the types have no equality."
     limitation = result.limitation()
     if limitation is not None:
         yield limitation
@@ -288,7 +277,7 @@ def _together(columns: tuple[str, ...]) -> str:
 def _about_set(found: ViolatingSet, result: AuditResult) -> str:
     together = "alone exposes" if found.size == 1 else "together expose"
     return (
-        f"{names_in_words(found.columns)} {together} "
+        f"{in_words(found.columns)} {together} "
         f"{share_in_words(found.people_at_risk or 0, result.people)}; the smallest "
         f"class has {counted(found.smallest_class or 0, 'person', 'people')}"
         f"{_undeclared(found, result)}."
@@ -328,7 +317,7 @@ def _about_risk(result: AuditResult) -> Iterator[str]:
 
 
 def _few(columns: tuple[str, ...]) -> str:
-    return names_in_words(columns) if len(columns) <= _MOST_IN_A_SENTENCE else f"{len(columns)} columns"
+    return in_words(columns) if len(columns) <= _MOST_IN_A_SENTENCE else f"{len(columns)} columns"
 
 
 def _about_release(release: ReleaseRisk) -> str:

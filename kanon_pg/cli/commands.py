@@ -119,7 +119,7 @@ COMMANDS = {
     ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
     "composition": CommandEntry(
-        "composition",
+        "release",
         "composition",
         RELEASES,
         "Say what several releases of a table, put side by side, tell about people.",

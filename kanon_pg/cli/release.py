@@ -1,4 +1,4 @@
-"""Commands on releases: ``declare``, ``anonymize``, ``refresh``, ``drop``, ``releases``, ``certificate``."""
+"""Commands on releases: declaring, publishing, refreshing, dropping, listing, comparing, certifying."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
 
 import typer
+from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from kanon_pg.cli.arguments import (
     Client,
@@ -35,6 +37,7 @@ from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 from kanon_pg.release import releasing
 from kanon_pg.release.certificate import CERTIFICATE
+from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
@@ -424,3 +427,47 @@ def _certified(written: WrittenCertificate) -> Table:
             ("file", f"{written.path} ({written.bytes:,} bytes)"),
         ]
     )
+
+
+_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "not seen", "assumed")
+
+
+def composition(
+    releases: Annotated[
+        list[str], typer.Argument(help="Releases of one table, and remembered versions: patients@3.")
+    ],
+    k: Annotated[
+        int | None, typer.Option("--k", metavar="NUMBER", help="Fewest people.", show_default="their least k")
+    ] = None,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Say what several releases of a table, put side by side, tell about people.
+
+    For all of them, each pair (the worst first) and each by itself: among how many people the person with
+    the fewest is hidden, and how many people are among fewer than k. Shows counts only.
+    """
+    arguments = fields_in(COMPOSITION, locals())
+    with errors_as(as_json):
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+            found = interface.composition(arguments, advance)
+        show(found, as_json, composition_view)
+
+
+def composition_view(found: tuple[Composition, ...]) -> RenderableType:
+    """Lay out what releases disclose together, and what was not looked at."""
+    rows = [
+        (
+            ", ".join(one.releases),
+            f"{one.k}",
+            f"{one.people:,}",
+            f"{one.people_below:,}",
+            "" if one.smallest is None else f"{one.smallest:,}",
+            "" if one.average is None else f"{one.average:,.1f}",
+            f"{one.unseen_rows:,}",
+            f"{one.assumed_rows:,}",
+        )
+        for one in found
+    ]
+    return Group(listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"readers of"}), Text(NOT_SEEN, style="dim"))

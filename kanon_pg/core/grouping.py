@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from kanon_pg.core.termination import Termination
+from kanon_pg.errors import InfeasibleError
 
 Kind = Literal["<i8", "<f8"]
 """Whole numbers or doubles of 8 bytes, little-endian, as NumPy names them."""
@@ -136,6 +137,20 @@ MISSING = "(none)"
 
 Weighed = tuple[str | None, int]
 """A label, None for a missing one, and what it weighs."""
+
+
+def require_total(total: int, k: int) -> None:
+    """Refuse values whose weights together are below k.
+
+    Raises
+    ------
+    InfeasibleError
+        With both numbers.
+    """
+    if total < k:
+        raise InfeasibleError(
+            f"All values together have {total:,}, fewer than k = {k:,}.", hint="Choose a smaller k."
+        )
 
 
 def class_names(

@@ -108,6 +108,11 @@ class SolveRequest:
     most_classes: int | None = None
     suppressed_rows: float | None = None
 
+    def allows_number(self, classes: int) -> bool:
+        """Return whether a solution may have so many classes."""
+        fewest, most = self.fewest_classes, self.most_classes
+        return (fewest is None or classes >= fewest) and (most is None or classes <= most)
+
     def to_json(self) -> dict[str, Any]:
         """Return the request as plain JSON values."""
         return asdict(self)
@@ -116,6 +121,13 @@ class SolveRequest:
     def from_json(cls, data: Mapping[str, Any]) -> SolveRequest:
         """Rebuild a request from `to_json`'s values."""
         return cls(**{**data, "models": PrivacyModels(**data["models"])})
+
+
+def gap_of(cost: float, bound: float | None) -> float | None:
+    """Return the share of a cost by which it may exceed the least one, None without a lower bound."""
+    if bound is None:
+        return None
+    return (cost - bound) / cost if cost else 0.0
 
 
 _BUFFERS = ("patterns", "moved_types", "moved_patterns", "moved_rows", "prices")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_pg.core.grouping import Weighed
+from kanon_pg.core.grouping import Weighed, require_total
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
@@ -273,11 +273,7 @@ def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> Co
     missing = counted.missing
     if not missing_apart and missing is not None:
         counted = CountedValues((*counted.values, missing), None)
-    total = sum(counted.weights())
-    if total < k:
-        raise InfeasibleError(
-            f"All values together have {total:,}, fewer than k = {k:,}.", hint="Choose a smaller k."
-        )
+    require_total(sum(counted.weights()), k)
     if missing_apart and missing is not None and missing.weight < k:
         raise InfeasibleError(
             f"Rows without a value have less than k = {k:,} and fit into no class.",

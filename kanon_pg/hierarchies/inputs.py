@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from kanon_pg.core.hierarchy import MAX_VALUES
+from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
@@ -161,7 +162,7 @@ class Spec:
         found = self._take(key)
         if found is None:
             return None
-        if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+        if not is_whole(found) or not least <= found <= most:
             raise self._wrong(key, f"a whole number from {least} to {most}")
         return found
 
@@ -171,7 +172,7 @@ class Spec:
         if found is None:
             return None
         listed = found if isinstance(found, list) else [found]
-        if not listed or not all(_is_number(number) for number in listed):
+        if not listed or not all(is_number(number) for number in listed):
             raise self._wrong(key, "a number or a list of numbers")
         return [Decimal(str(number)) for number in listed]
 
@@ -182,7 +183,7 @@ class Spec:
             numbers = self.numbers(key)
             return None if numbers is None else [numbers]
         self._take(key)
-        if not all(isinstance(one, list) and one and all(map(_is_number, one)) for one in found):
+        if not all(isinstance(one, list) and one and all(map(is_number, one)) for one in found):
             raise self._wrong(key, "a list of numbers or a list of such lists")
         return [[Decimal(str(number)) for number in one] for one in found]
 
@@ -192,7 +193,7 @@ class Spec:
         if found is None:
             return None
         listed = found if isinstance(found, list) else [found]
-        if not all(_is_whole(one) and least <= one <= most for one in listed):
+        if not all(is_whole(one) and least <= one <= most for one in listed):
             raise self._wrong(key, f"a whole number from {least} to {most}, or a list of such numbers")
         return listed
 
@@ -231,11 +232,3 @@ class Spec:
         return InputError(
             f'"{key}" of argument {self._what} must be {wanted}.', hint="Correct it, or leave it out."
         )
-
-
-def _is_whole(found: Any) -> bool:
-    return isinstance(found, int) and not isinstance(found, bool)
-
-
-def _is_number(found: Any) -> bool:
-    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) < float("inf")

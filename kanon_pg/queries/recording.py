@@ -15,7 +15,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
-from kanon_pg.queries.check.plan.spreads import people_of_spreads
+from kanon_pg.queries.check.plan.aggregates import people_of_spreads
 from kanon_pg.queries.check.verdict import EntitySet, Verdict
 from kanon_pg.queries.check.write.table_snapshot import (
     content_description,

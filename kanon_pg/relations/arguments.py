@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.solving import METHODS
 from kanon_pg.db.operation import Argument
 from kanon_pg.errors import InputError, UnknownName
@@ -31,7 +32,7 @@ def check_k(k: Any) -> None:
     """
     if k is None:
         raise InputError("k is NULL.", hint="Give the fewest people a class may have, for example 5.")
-    if not isinstance(k, int) or isinstance(k, bool):
+    if not is_whole(k):
         raise InputError(
             "k must be an integer.", hint="Give the fewest people a class may have, for example 5."
         )

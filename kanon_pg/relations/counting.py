@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import MemoryExceeded
+from kanon_pg.errors import InfeasibleError, MemoryExceeded, in_words
 from kanon_pg.relations.canonical import CanonicalColumn
 
 HASH_SEED = 0
@@ -109,6 +110,39 @@ def count_row_types(
         raise _too_many(f"{found['types']:,} row types{pairs}", most, is_budget=is_budget)
     packed = _packed(found, columns, sensitive)
     return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+
+
+def require_people(
+    counted: Counted,
+    relation: Identifier,
+    ks: Sequence[int],
+    entity: CanonicalColumn | None,
+    *,
+    hint: str | None = None,
+) -> None:
+    """Refuse a relation in which nobody can be hidden among k people, for one of several k.
+
+    Parameters
+    ----------
+    relation, entity : Identifier, CanonicalColumn or None
+        What was counted, and by what people were told apart.
+    hint : str, optional
+        What to do instead; a smaller k unless given.
+
+    Raises
+    ------
+    InfeasibleError
+        If it is empty, or has fewer than k people.
+    """
+    if not counted.rows:
+        raise InfeasibleError(f"{relation} is empty.", hint="Load data first.")
+    too_large = [k for k in ks if k > counted.people]
+    if too_large:
+        unit = "rows" if entity is None else "people"
+        raise InfeasibleError(
+            f"{relation} has {counted.people} {unit}, fewer than k = {in_words(too_large)}.",
+            hint=hint or "No release of it can hide a person among so many; choose a smaller k.",
+        )
 
 
 def _may_repeat_pairs(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kanon_pg.core.json_numbers import is_number
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import (
     ColumnFacts,
@@ -128,8 +129,7 @@ def _check_weights(relation: RelationFacts, weights: Any) -> None:
         )
     for name, weight in weights.items():
         column = relation.column(name)
-        number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not number or not 0 < weight <= _MOST_WEIGHT:
+        if not is_number(weight) or not 0 < weight <= _MOST_WEIGHT:
             raise InputError(
                 f"The weight of column {column.identifier} is not a positive number.",
                 hint="A weight is the cost of one suppressed cell; 1 is the default.",

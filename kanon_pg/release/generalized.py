@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
+from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.errors import InputError, UnsuitableColumn
 from kanon_pg.hierarchies.ranges import ELEMENTS
@@ -107,7 +107,7 @@ def _hierarchy_request(column: str, given: Any) -> HierarchyRequest:
 def _lowest(column: Identifier, lowest: Any) -> int:
     if lowest is None:
         return 0
-    if not isinstance(lowest, int) or isinstance(lowest, bool) or lowest < 0:
+    if not is_whole(lowest) or lowest < 0:
         raise InputError(
             f"The lowest level of column {column} is not a whole number of at least 0.",
             hint="Level 0 publishes values, level 1 at least their nodes.",
@@ -126,7 +126,7 @@ def _loss(column: Identifier, loss: Any) -> str | tuple[float, ...]:
 
 
 def _is_scale(losses: Sequence[Any]) -> bool:
-    if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in losses):
+    if not all(map(is_number, losses)):
         return False
     rising = all(low <= high for low, high in pairwise(losses))
     return len(losses) >= 2 and rising and losses[0] >= 0 and losses[-1] == 1

@@ -18,8 +18,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
-from kanon_pg.release.distributed.placement import SCHEMA
-from kanon_pg.release.distributed.storage import drop_shards
+from kanon_pg.release.distributed.storage import SCHEMA, drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage

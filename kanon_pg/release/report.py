@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_pg.core.solving import SolveOutcome
+from kanon_pg.core.solving import SolveOutcome, gap_of
 from kanon_pg.core.termination import Termination
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.plan import ReleasePlan
@@ -144,7 +144,7 @@ def make_report(
         suppressed_share=found.suppressed_cells / (found.rows * len(plan.quasi_identifiers)),
         weighted_cost=cost,
         lower_bound=bound,
-        gap=None if bound is None else (cost - bound) / cost if cost else 0.0,
+        gap=gap_of(cost, bound),
         optimal=outcome.optimal and certified,
         method=outcome.method,
         bound_method=outcome.bound_method if certified else "none: the table changed during the call",

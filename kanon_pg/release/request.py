@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.core.solving import DISTANCES, DIVERSITIES, MODEL_PARAMETERS, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
-from kanon_pg.errors import InputError, UnknownName, VerificationFailed
+from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     OwnRelation,
@@ -20,7 +21,7 @@ from kanon_pg.relations.arguments import (
     check_search,
 )
 from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
-from kanon_pg.release.over_time import parse_over_time
+from kanon_pg.release.series.rules import parse_over_time
 
 OPTIONS = ("diversity", "distance", "classes", "suppressed_rows", "over_time", "remember")
 """Keys of the argument ``options``."""
@@ -141,7 +142,7 @@ class AnonymizeRequest:
     suppressed_rows : float, optional
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
     over_time : dict, optional
-        Rules of a release whose versions may be compared, see `kanon_pg.release.over_time.OverTime`.
+        Rules of a release whose versions may be compared, see `kanon_pg.release.series.rules.OverTime`.
     remember : int, optional
         Versions that are remembered for `kanon_pg.release.composition`, the latest included, >= 1.
     """
@@ -261,7 +262,7 @@ def _check_models(request: AnonymizeRequest) -> None:
     """Refuse privacy models that make no sense whatever the table holds."""
     _require_integer("l", request.l, 2, "l => 3 lets no sensitive value have more than a third of a class.")
     _require_integer("p", request.p, 2, "p => 2 demands two different sensitive values in each class.")
-    if request.t is not None and not (_is_number(request.t) and 0 <= request.t < 1):
+    if request.t is not None and not (is_number(request.t) and 0 <= request.t < 1):
         raise InputError(
             "t must be a number of at least 0 and less than 1.",
             hint="It is the greatest distance of a class from the whole table, for example t => 0.2.",
@@ -310,7 +311,7 @@ def _check_suppressed_rows(request: AnonymizeRequest) -> None:
     share = request.suppressed_rows
     if share is None:
         return
-    if not (_is_number(share) and 0 <= share <= 1):
+    if not (is_number(share) and 0 <= share <= 1):
         raise InputError(
             "Option suppressed_rows must be a number from 0 to 1.",
             hint="It is the largest share of rows in which everything is suppressed, for example 0.05.",
@@ -341,39 +342,17 @@ def _check_remember(request: AnonymizeRequest) -> None:
     most = request.remember
     if most is None:
         return
-    is_whole = isinstance(most, int) and not isinstance(most, bool)
-    if not is_whole or not 1 <= most <= _MOST_VERSIONS:
+    if not is_whole(most) or not 1 <= most <= _MOST_VERSIONS:
         raise InputError(
             f"Option remember must be a whole number of versions, from 1 to {_MOST_VERSIONS}.",
             hint="""For example: options => '{"remember": 5}' keeps the classes of five versions.""",
         )
 
 
-def require_classes(request: AnonymizeRequest, classes: int) -> None:
-    """Refuse a solution that has more or fewer classes than requested.
-
-    Parameters
-    ----------
-    classes : int
-        Classes of the solution.
-
-    Raises
-    ------
-    VerificationFailed
-        If it has too few or too many.
-    """
-    fewest, most = request.fewest_classes, request.most_classes
-    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
-        raise VerificationFailed(
-            f"The solution has {classes} classes, which is not what was asked for; nothing was published.",
-            hint="This is a defect: please report it.",
-        )
-
-
 def _require_integer(what: str, value: Any, least: int, hint: str) -> None:
     if value is None:
         return
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not is_whole(value):
         raise InputError(f"{what} must be an integer.", hint=hint)
     if not least <= value <= _MOST:
         raise InputError(f"{what} must be at least {least} and at most {_MOST}, not {value}.", hint=hint)
@@ -388,7 +367,3 @@ def _require_choice(name: str, value: Any, choices: Sequence[str], *, of: str, g
             f"Option {name} says what {of} means, but {of} is not given.",
             hint=f"Give {of} too, or leave {name} out.",
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

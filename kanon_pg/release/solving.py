@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from kanon_pg.core.solving import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.protocol import Database
-from kanon_pg.errors import InfeasibleError
-from kanon_pg.relations.counting import Counted, count_row_types
+from kanon_pg.errors import VerificationFailed
+from kanon_pg.relations.counting import Counted, count_row_types, require_people
 from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.request import AnonymizeRequest, require_classes
+from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.runner.parent import compile_once, handed_over, solver_session
 from kanon_pg.runner.session import Caller
 
@@ -65,7 +65,7 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
         sensitive=plan.model_columns,
         memory_bytes=work.memory,
     )
-    _require_people(plan, counted, request.k)
+    require_people(counted, plan.base.identifier, (request.k,), plan.entity)
     row_types = with_hierarchies(plan, counted.row_types, hierarchies)
     solve_request = SolveRequest(
         k=request.k,
@@ -83,18 +83,12 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
         counted = replace(counted, row_types=counted.row_types.without_cells())
         del row_types
         outcome = solve()
-    require_classes(request, outcome.classes)
+    if not solve_request.allows_number(outcome.classes):
+        raise VerificationFailed(
+            f"The solution has {outcome.classes} classes, which is not what was asked for; nothing was "
+            "published.",
+            hint="This is a defect: please report it.",
+        )
     for note in outcome.notes:
         db.notice(note)
     return counted, outcome
-
-
-def _require_people(plan: ReleasePlan, counted: Counted, k: int) -> None:
-    unit = "rows" if plan.entity is None else "people"
-    if not counted.rows:
-        raise InfeasibleError(f"{plan.base.identifier} is empty.", hint="Load data first.")
-    if counted.people < k:
-        raise InfeasibleError(
-            f"{plan.base.identifier} has {counted.people} {unit}, fewer than k = {k}.",
-            hint="No release of it can hide a person among so many; choose a smaller k.",
-        )

@@ -8,10 +8,11 @@ from datetime import datetime
 from itertools import groupby, zip_longest
 
 from kanon_pg.audit.findings import AuditResult, ColumnFigures, CombinedClasses, Suggestion, ViolatingSet
-from kanon_pg.audit.sentences import counted, headline, names_in_words, next_steps, percent, sentences
+from kanon_pg.audit.sentences import counted, headline, next_steps, percent, sentences
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
+from kanon_pg.errors import in_words
 from kanon_pg.reports.costs import curve_section, releases_section, together_section
 from kanon_pg.reports.document import (
     Bar,
@@ -98,7 +99,7 @@ def _figure(audit: AuditResult) -> Figure:
         f"Minimal sets that single out fewer than {audit.k} people, level by level",
         f"{counted(len(audit.sets), 'set')}: {_levels(audit.sets)}. Each line is a set, each large dot one "
         "of its columns, each bar the number of people at risk. The first line is "
-        f"{names_in_words(first.columns)} with {thousands(first.people_at_risk)} people at risk.",
+        f"{in_words(first.columns)} with {thousands(first.people_at_risk)} people at risk.",
         _matrix(audit, shown),
         _table(audit),
         note,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
-from kanon_pg.audit.sentences import about_together, counted, names_in_words, percent
+from kanon_pg.audit.sentences import about_together, counted, percent
 from kanon_pg.curves import Curve, CurvePoint
+from kanon_pg.errors import in_words
 from kanon_pg.release.composition import NOT_SEEN
 from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table, thousands
 
@@ -69,7 +70,7 @@ _CUT = "cut"
 
 
 def _named(columns: tuple[str, ...], most: int = 6) -> str:
-    return names_in_words(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
+    return in_words(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
 
 
 def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def together_section(audit: AuditResult) -> Section | None:
                 ),
                 tuple(
                     (
-                        names_in_words(one.releases),
+                        in_words(one.releases),
                         f"{one.k}",
                         thousands(one.people),
                         thousands(one.people_below),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_pg.audit.findings import AuditResult, ClassSizes, CombinedClasses, RiskFigures
-from kanon_pg.audit.sentences import counted, names_in_words, percent
+from kanon_pg.audit.sentences import counted, percent
 from kanon_pg.core.risk import DEEPEST
+from kanon_pg.errors import in_words
 from kanon_pg.reports.document import (
     Bar,
     BarChart,
@@ -42,7 +43,7 @@ def classes_section(audit: AuditResult) -> Section | None:
 def named_columns(columns: tuple[str, ...], audit: AuditResult, most: int = 6) -> str:
     """Return columns as a sentence has them: by name if they are few."""
     if len(columns) <= most:
-        return names_in_words(columns)
+        return in_words(columns)
     if len(columns) == len(audit.columns):
         return f"all {len(columns)} audited columns"
     return f"the {len(columns)} quasi-identifiers"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.packed import QuasiIdentifier
 from kanon_pg.errors import InputError, UnknownName
 
@@ -205,7 +206,7 @@ def _satisfying(constraints: Mapping[str, Any], columns: Sequence[QuasiIdentifie
 def _most_suppressed(most: object, width: int) -> int:
     if most is None:
         return width
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+    if not is_whole(most) or most < 0:
         raise InputError('The constraint "max_suppressed" is not a whole number of at least 0.', hint=_FORM)
     return min(most, width)
 

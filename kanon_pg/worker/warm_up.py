@@ -12,7 +12,7 @@ from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.worker.audit.auditor import work as audit
-from kanon_pg.worker.audit.grouping import People
+from kanon_pg.worker.audit.column_sets import People
 from kanon_pg.worker.audit.lines import lines_of_suffixes
 from kanon_pg.worker.audit.violating import walks
 from kanon_pg.worker.clock import Clock, no_progress
@@ -25,7 +25,7 @@ from kanon_pg.worker.solvers.bounded_mask import bounded_mask
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
-from kanon_pg.worker.solvers.heuristics import satisfy_models, search_greedily
+from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.solvers.pairs import search_by_pairs
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
@@ -70,9 +70,9 @@ def _solve_plainly() -> None:
         _search(packed)
 
 
-def _satisfy_models() -> None:
+def _solve_under_models() -> None:
     for has_entity in (False, True):
-        _satisfy(_tiny_table(has_entity, sensitive=True))
+        _solve_with_models(_tiny_table(has_entity, sensitive=True))
 
 
 def _search(packed: PackedRowTypes) -> None:
@@ -91,13 +91,13 @@ def _search(packed: PackedRowTypes) -> None:
     bounded_mask(table, request.k, clock)
 
 
-def _satisfy(packed: PackedRowTypes) -> None:
+def _solve_with_models(packed: PackedRowTypes) -> None:
     request = SolveRequest(k=3, models=PrivacyModels(p=2), method="greedy")
     solve(packed, request)
     table = RowTypeTable.from_packed(packed)
     assigned = np.zeros(len(table), dtype=np.int64)
     assigned[0] = (1 << table.width) - 1
-    satisfy_models(table, all_patterns(table.columns), request, Clock(), assigned, "nothing")
+    repair_and_improve(table, all_patterns(table.columns), request, Clock(), assigned, "nothing")
     ordered, _ = by_content(table)
     fill_rest(ordered, assigned, request.k, evaluator_of(ordered, request.models), Clock())
     vectors = all_patterns(table.columns).vectors
@@ -200,7 +200,7 @@ def _with_hierarchies(packed: PackedRowTypes) -> PackedRowTypes:
 
 _SETS = {
     "plain": _solve_plainly,
-    "models": _satisfy_models,
+    "models": _solve_under_models,
     "pairs": _pair,
     "audit": _audit,
     "recoding": _recode,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,25 @@ class Known:
         if self.named_patterns is None:
             return all_patterns(columns).vectors
         return parse_patterns(self.named_patterns, columns).vectors
+
+
+def greedy_trap(width: int) -> Known:
+    """Return a table on which the greedy heuristic is as far from the optimum as it can get.
+
+    It is the tight example with k = m = `width` columns and m^2 rows (R. Bredereck, A. Nichterlein, R.
+    Niedermeier: "Pattern-Guided k-Anonymity", 2013, Theorem 4).
+
+    m rows hold the symbol 1 everywhere; for each column there are m - 1 rows that hold a symbol of their
+    own there and 1 elsewhere. Vectors suppress nothing, one column, or everything. The optimum suppresses
+    one cell per row, m^2 in all; the heuristic, by the papers' rule or the strict one, keeps the first m
+    rows together and suppresses everything else, (m - 1) m^2 cells.
+    """
+    unique = (f"unique {number}" for number in count())
+    rows: list[Row] = [("1",) * width] * width
+    for column in range(width):
+        for _ in range(width - 1):
+            row = ["1"] * width
+            row[column] = next(unique)
+            rows.append(tuple(row))
+    patterns = [[], *([column] for column in range(width))]
+    return Known(tuple(rows), width, width * width, patterns)

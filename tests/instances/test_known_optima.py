@@ -18,8 +18,7 @@ from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.paper_order import paper_order
 from tests.instances.bipartite import limit as subgraph_limit
 from tests.instances.bipartite import most_common_neighbours, subgraph_table
-from tests.instances.greedy_worst import greedy_trap
-from tests.instances.known import Known
+from tests.instances.known import Known, greedy_trap
 from tests.instances.optimum import least_cost, least_cost_by_subsets
 from tests.instances.set_cover import (
     VECTORS,

@@ -1,9 +1,11 @@
-"""Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
+"""Declarations come and go without a trace; notices say what the owner should know, and what to do."""
 
 from __future__ import annotations
 
 import psycopg
+import pytest
 
+from kanon_pg.errors import UnknownName
 from tests.fixtures.interfaces import Interface
 
 _VISITS = (
@@ -42,3 +44,46 @@ def test_nothing_of_a_declaration_keeps_the_table_from_being_dropped(interface: 
     interface.undeclare("visits")
     assert row_types_views(connection) == []
     connection.execute("drop table visits")
+
+
+_ROWS = "select i as a, i % 7 as b, i * 11 as cost from generate_series(1, 120) as i"
+
+
+def test_a_declaration_that_names_a_renamed_column_is_what_is_wrong(
+    both_interfaces: tuple[Interface, Interface],
+) -> None:
+    connection = both_interfaces[0].connection
+    connection.execute(f"create table t as {_ROWS}".encode())
+    both_interfaces[0].declare("t", quasi_identifiers=["a", "b"], sensitive=["cost"])
+    connection.execute('alter table t rename column b to "B\'s"')
+    for interface in both_interfaces:
+        with pytest.raises(UnknownName) as raised:
+            interface.anonymize("t", 5)
+        assert raised.value.message == (
+            'The declaration of "public"."t" names column "b", which was renamed or dropped since.'
+        )
+        assert 'SELECT kanon_declare(\'"public"."t"\', ...);' in (raised.value.hint or "")
+    both_interfaces[0].declare("t", quasi_identifiers=["a", "B's"])
+    both_interfaces[0].undeclare("t")
+    connection.execute("drop table t")
+
+
+def test_a_release_without_values_and_one_without_a_view_are_told(interface: Interface) -> None:
+    interface.connection.execute(f"create table t as {_ROWS}".encode())
+    interface.declare("t", quasi_identifiers=["a"], sensitive=["b", "cost"])
+    interface.notices.clear()
+    report = interface.anonymize("t", 5, method="greedy")
+    assert report.suppressed_share == 1
+    assert [text for text in interface.notices if "100% of the cells" in text and "kanon_curve" in text]
+    (unique,) = [text for text in interface.notices if "a value of its own" in text]
+    assert unique.startswith('Sensitive column "cost" ')
+    interface.connection.execute("drop view safe.t")
+    interface.connection.execute("delete from t where a > 100")
+    interface.notices.clear()
+    interface.refresh("t")
+    (gone,) = [text for text in interface.notices if "was dropped" in text]
+    assert "kanon_anonymize publishes it anew" in gone
+    assert "SELECT kanon_drop('t');" in gone
+    kept = "select rows, suppressed_cells, classes from kanon.releases where release = 't'"
+    assert interface.connection.execute(kept).fetchone() == (100, 100, 1)
+    interface.drop("t")

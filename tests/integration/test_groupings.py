@@ -13,7 +13,7 @@ from kanon_pg.errors import (
     UnknownName,
     UnsuitableColumn,
 )
-from tests.fixtures.groupings import group
+from tests.fixtures.analyses import group
 from tests.fixtures.interfaces import Interface, interface_of
 
 _PREPARE = """

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.measures import Measures
+from tests.fixtures.analyses import create, measure
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.measuring import create, measure
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

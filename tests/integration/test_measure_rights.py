@@ -17,9 +17,9 @@ from kanon_pg.cli import app
 from kanon_pg.errors import NotPermitted
 from kanon_pg.measures import Measures
 from kanon_pg.relations.subject import LOSSES
+from tests.fixtures.analyses import create, measure
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.measuring import create, measure
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import adds_up, evaluator_of, require_feasible, violations
 from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.heuristics import satisfy_models, search_greedily
+from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.verification.recount import recount, require_k, require_models
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
@@ -152,7 +152,7 @@ def test_any_assignment_can_be_made_to_satisfy_the_models(models, table, data):
         st.lists(st.sampled_from(mask.vectors.tolist()), min_size=len(types), max_size=len(types))
     )
     try:
-        found = satisfy_models(
+        found = repair_and_improve(
             types, mask, SolveRequest(table[-1], models=models), Clock(), np.array(vectors), "drawn"
         )
     except InfeasibleError:

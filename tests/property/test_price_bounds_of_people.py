@@ -16,7 +16,8 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.worker.verification.demanded_classes import NO_CLASS, PricedRows, class_demands, greatest_gain
+from kanon_pg.worker.verification.class_demands import NO_CLASS, PricedRows, class_demands
+from kanon_pg.worker.verification.demanded_classes import greatest_gain
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples

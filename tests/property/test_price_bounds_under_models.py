@@ -18,16 +18,11 @@ from kanon_pg.worker.models.evaluator import require_feasible
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
-from kanon_pg.worker.solvers.bounds.repair import lower_under
+from kanon_pg.worker.solvers.bounds.repair import lower_prices_under
 from kanon_pg.worker.solvers.refinement.diving_under_models import _whole_rows
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.worker.verification.demanded_classes import (
-    NO_CLASS,
-    SHARE_UNIT,
-    PricedRows,
-    class_demands,
-    greatest_gain,
-)
+from kanon_pg.worker.verification.class_demands import NO_CLASS, SHARE_UNIT, PricedRows, class_demands
+from kanon_pg.worker.verification.demanded_classes import greatest_gain
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
@@ -293,7 +288,7 @@ def test_lowered_prices_leave_no_class_that_gains(models, table, data):
     assert demands is not None
     priced = PricedRows(types.rows, types.people, before.copy())
     begin, cost = np.array([0, members.size]), np.array([PRICE_UNIT])
-    lower_under(demands, begin, members, cost, k, priced)
+    lower_prices_under(demands, begin, members, cost, k, priced)
     assert (priced.prices <= before).all()
     members = members[np.argsort(-priced.prices[members], kind="stable")]
     assert greatest_gain(demands, priced, members, cost[0], k) <= 0

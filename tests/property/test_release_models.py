@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InfeasibleError
+from tests.fixtures.analyses import measure
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.measuring import measure
 from tests.fixtures.privacy_oracle import TOLERANCE, Held, satisfies
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 

@@ -80,6 +80,17 @@ def test_each_method_of_requests_is_a_solver():
     assert set(METHODS) == set(registry.METHODS) | set(registry.RECODINGS)
 
 
+def test_the_row_about_arguments_names_where_each_request_is():
+    (row,) = (row for row in ROWS if row.startswith("| an argument of an operation"))
+    places = set()
+    for path in (ROOT / "kanon_pg").rglob("*.py"):
+        if re.search(r"^[A-Z_]+ = Operation\(", path.read_text(), re.MULTILINE):
+            place = path.parent if path.stem == "request" else path
+            places.add(place.relative_to(ROOT / "kanon_pg").as_posix())
+    assert len(places) > 5
+    assert not {place for place in places if not re.search(rf"`(?:kanon_pg/)?{place}`", row)}
+
+
 def test_each_privacy_model_is_listed():
     for name in modules_in(models):
         importlib.import_module(name)

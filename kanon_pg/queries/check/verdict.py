@@ -138,7 +138,7 @@ class EntitySet:
     filters : tuple of tuple of str
         Those over parts of the groups (FILTER, or a column's NULLs), for each different part.
     spreads : tuple of int
-        Whose sum of squares is shown (`kanon_pg.queries.check.plan.spreads`): 0 for the groups, 1 ... for
+        Whose sum of squares is shown (`kanon_pg.queries.check.plan.aggregates`): 0 for the groups, 1 ... for
         the filters.
     disjoint : bool
         Whether a row stands in one group at most, and once; otherwise it may be repeated by a join.

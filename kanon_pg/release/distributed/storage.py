@@ -1,4 +1,4 @@
-"""Fills the storage of a release on all nodes, removes classes that are too small, and lets its view read it.
+"""The storage of a release on all nodes: which releases have one, how it is filled, how the view reads it.
 
 A refresh fills a new storage by the old rules and swaps them.
 
@@ -10,11 +10,12 @@ recount reads the same rows. What the solver proved applies only if the figures 
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_pg.core.packed import ITEM_BYTES
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
+from kanon_pg.db.citus import Distribution, distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import created_everywhere, setting
@@ -25,11 +26,70 @@ from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.distributed.nodes import require_closed
-from kanon_pg.release.distributed.placement import SCHEMA, Shards, shards_of
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import swap_view
 from kanon_pg.release.recount import recount
 from kanon_pg.release.storage import StorageNames, storage_parts
+
+SCHEMA = "kanon_shards"
+"""Schema of what is stored on all nodes; nobody but the owner role may use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """How the storage of a release is distributed.
+
+    Parameters
+    ----------
+    distribution : Distribution
+        That of the base table.
+    by_person : bool
+        Whether rows move to the shards of their people, because the base table is distributed by something
+        else. Otherwise each row stays on its node.
+    """
+
+    distribution: Distribution
+    by_person: bool
+
+
+def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Shards | None:
+    """Return how a release is stored on all nodes; None if the coordinator stores it, said why if that costs.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What is published.
+    remembers : bool
+        Whether versions are kept to compare later ones with.
+    """
+    distribution = distribution_of(db, plan.base.identifier)
+    if distribution is None:
+        return None
+    reason = "its versions are remembered." if remembers else _needs_one_place(plan)
+    if reason is not None:
+        db.notice(
+            f"All rows of {plan.base.identifier} travel to the coordinator, which stores the release: "
+            f"{reason}"
+        )
+        return None
+    entity = plan.entity
+    return Shards(distribution, by_person=entity is not None and entity.facts.name != distribution.column)
+
+
+def _needs_one_place(plan: ReleasePlan) -> str | None:
+    if plan.models:
+        return "privacy models (l, p, t) compare classes with all rows."
+    if plan.generalized:
+        return "it has hierarchies."
+    people = () if plan.entity is None else (plan.entity,)
+    for column in (*plan.quasi_identifiers, *people):
+        if column.is_spelled_by_others:
+            return (
+                f"one value of column {column.output} of type {column.facts.type} may have several "
+                "spellings, and all rows say which is taken. Another type, for example text, avoids that."
+            )
+    return None
+
 
 _SEED_BYTES = 2 * ITEM_BYTES
 

@@ -1,5 +1,5 @@
 """Releases over time: versions of one release that may be compared without singling anybody out.
 
-`versions` builds them, `record` has the tables behind them. ``docs/releases-over-time.md`` has the
-property, the construction and the proof.
+`rules` are what the owner may choose, `versions` builds versions, `record` has the tables behind them.
+``docs/releases-over-time.md`` has the property, the construction and the proof.
 """

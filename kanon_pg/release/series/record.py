@@ -16,9 +16,9 @@ from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.generalized import GeneralizedColumn
-from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.series.rules import OverTime, parse_over_time
 
 OWN_COLUMNS = ("kanon_row", "kanon_fingerprint", "kanon_who", "kanon_member", "kanon_same")
 """Names that the view of identities and the table of changes add to the columns of the base relation."""

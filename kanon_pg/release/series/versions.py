@@ -26,7 +26,6 @@ from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.generalized import float_literal
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
-from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import (
     drop_mapping,
@@ -56,6 +55,7 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
+from kanon_pg.release.series.rules import OverTime, parse_over_time
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
     StorageNames,

@@ -18,7 +18,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
-from kanon_pg.worker.audit.grouping import Numbers, People, RowTypePartition, grouping_of, groupings_of
+from kanon_pg.worker.audit.column_sets import Numbers, People, RowTypePartition, grouping_of, groupings_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.audit.violating import find_violating_sets

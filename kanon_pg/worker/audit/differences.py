@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.audit.grouping import Codes, Numbers
+from kanon_pg.worker.audit.column_sets import Codes, Numbers
 from kanon_pg.worker.audit.lines import LineCounters, Lines, Partitions, descend, room_for, unmergeable
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.audit.grouping import Codes, Numbers, People, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, People, RowTypePartition, grouping_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable

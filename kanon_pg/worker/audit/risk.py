@@ -28,8 +28,8 @@ from kanon_pg.core.risk import (
     Risk,
 )
 from kanon_pg.errors import InputError
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, People, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.differences import Masks
-from kanon_pg.worker.audit.grouping import Codes, Numbers, People, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.lines import (
     LineCounters,
     Lines,

@@ -22,8 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.grouping import Codes, Numbers, People, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, People, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.lines import (
     LineCounters,
     Lines,
@@ -305,7 +306,7 @@ def require_k(k: int) -> None:
     InputError
         It is not a whole number of at least 2.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
+    if not is_whole(k) or k < 2:
         raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.errors import InfeasibleError, InputError, SolverError
+from kanon_pg.core.grouping import require_total
+from kanon_pg.errors import InputError, SolverError
 
 Weights = NDArray[np.int64]
 Numbers = NDArray[np.int64]
@@ -106,10 +107,7 @@ def checked_weights(weights: NDArray[np.integer] | Sequence[int], k: int) -> Wei
     total = sum(array.tolist())
     if total >= MOST_WEIGHT:
         raise InputError("The weights are too large to be added up.", hint="Give them in a larger unit.")
-    if total < k:
-        raise InfeasibleError(
-            f"All values together have {total:,}, fewer than k = {k:,}.", hint="Choose a smaller k."
-        )
+    require_total(total, k)
     return array
 
 

@@ -247,7 +247,18 @@ class LedgerSession:
         """Close the journal."""
         self.journal.close()
 
-    def _catch_up(self, writer: JournalWriter, population: Population) -> None:
+    def catch_up(self, writer: JournalWriter, population: Population) -> None:
+        """Read what other processes recorded, and record withheld queries whose own processes could not.
+
+        Raises
+        ------
+        LedgerError
+            The journal cannot be read, and is closed then; or what is left to record cannot be read.
+        """
+        self._read_new(writer, population)
+        self._move_unrecorded(writer)
+
+    def _read_new(self, writer: JournalWriter, population: Population) -> None:
         try:
             for payload in writer.new_records():
                 entry = LedgerEntry.from_bytes(payload, self.history.find)
@@ -281,7 +292,7 @@ class LedgerSession:
         if answer.spreads:
             self._spreads.replay(login, answer.of_spreads(), population)
 
-    def _check(self, query: LoggedQuery, part: RelationPart) -> tuple[Decision, Decision | None]:
+    def check(self, query: LoggedQuery, part: RelationPart) -> tuple[Decision, Decision | None]:
         """Decide about an answer, and by itself about the sums of squares in it, if there are any."""
         answer, population = part.answer, part.population
         if not self._is_within_budget(query):
@@ -304,7 +315,13 @@ class LedgerSession:
         is_within = self._spreads.is_within_share(query.analyst, squares, population)
         return squares if is_within else Decision(allowed=False, reason=SHARE)
 
-    def _disclose(self, login: str, decision: Decision, squares: Decision | None) -> None:
+    def record(self, writer: JournalWriter, entry: LedgerEntry) -> None:
+        """Write a query to the journal, durably, and count it; sets disclosed before are not stored again."""
+        writer.append(entry.to_bytes(self.history.has))
+        self._count(entry)
+
+    def disclose(self, login: str, decision: Decision, squares: Decision | None) -> None:
+        """Remember an answer that every relation allowed; arguments are what `check` returned."""
         self._sums.disclose(login, decision)
         if squares is not None:
             self._spreads.disclose(login, squares)
@@ -386,18 +403,14 @@ def decide(query: LoggedQuery, parts: Sequence[RelationPart]) -> Decision:
     with ExitStack() as stack:
         writers = [stack.enter_context(part.session.journal.exclusive()) for part in ordered]
         for part, writer in zip(ordered, writers, strict=True):
-            part.session._catch_up(writer, part.population)
-            part.session._move_unrecorded(writer)
-        decisions = [part.session._check(query, part) for part in ordered]
+            part.session.catch_up(writer, part.population)
+        decisions = [part.session.check(query, part) for part in ordered]
         refused = next((decision for decision, _ in decisions if not decision.allowed), None)
         for part, writer, (decision, _) in zip(ordered, writers, decisions, strict=True):
-            entry = _entry(query, part, decision, refused)
-            # sets that were disclosed before need not be stored again
-            writer.append(entry.to_bytes(part.session.history.has))
-            part.session._count(entry)
+            part.session.record(writer, _entry(query, part, decision, refused))
         for part, (decision, squares) in zip(ordered, decisions, strict=True):
             if refused is None:
-                part.session._disclose(query.analyst, decision, squares)
+                part.session.disclose(query.analyst, decision, squares)
             elif decision.known is not None:
                 part.session.history.replay(decision.known, part.population)
         if refused is not None:

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.worker.compiled import inner_kernel, kernel
@@ -258,7 +259,7 @@ def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
             f'There is no distance "{models.distance}".', hint=f"There are: {', '.join(DISTANCES)}."
         )
     for name, number in (("l", models.l), ("p", models.p)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 2):
+        if number is not None and (not is_whole(number) or number < 2):
             raise InputError(
                 f"{name} is not a whole number of at least 2.", hint="Leave it out, or choose 2."
             )

@@ -16,14 +16,14 @@ from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, vio
 from kanon_pg.worker.patterns import PatternMask, cheapest_first
 from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solution import SearchResult, Solution
-from kanon_pg.worker.solvers.bounds.reach import BOUND_METHOD, cheapest_reach
+from kanon_pg.worker.solvers.bounds.reach import BY_REACH, cheapest_reach
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.mondrian import mondrian
 from kanon_pg.worker.solvers.sensitive_flow import reassign_sensitively
 
-BOUND_METHOD_UNDER_MODELS = f"{BOUND_METHOD}, under the privacy models"
+BY_REACH_UNDER_MODELS = f"{BY_REACH}, under the privacy models"
 
 
 class _Task(NamedTuple):
@@ -104,7 +104,7 @@ def search_greedily(
     return _redistributed(task, _improved(task, assigned, "greedy"))
 
 
-def satisfy_models(
+def repair_and_improve(
     table: RowTypeTable,
     mask: PatternMask,
     request: SolveRequest,
@@ -112,14 +112,14 @@ def satisfy_models(
     assigned: NDArray[np.int64],
     method: str,
 ) -> SearchResult:
-    """Make any assignment satisfy the privacy models, improve it, and prove a lower bound.
+    """Make any assignment satisfy k and the privacy models, improve it, and prove a lower bound.
 
-    Classes that violate something are suppressed fully.
+    Classes that violate something are suppressed fully; see `fill_rest` for the class that results.
 
     Parameters
     ----------
     assigned : ndarray of int64, shape (n,)
-        What a method found that knows no privacy model.
+        What a method found that may know no privacy model.
     method : str
         What found it, in words.
 
@@ -140,10 +140,10 @@ def satisfy_models(
 def search_by_mondrian(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
 ) -> SearchResult:
-    """Run Mondrian, under privacy models make the result satisfy them, and prove a lower bound."""
+    """Run Mondrian, which knows no privacy models, repair its result under them, and prove a lower bound."""
     assigned = mondrian(table, mask, request.k, clock)
     if request.models:
-        return satisfy_models(table, mask, request, clock, assigned, "mondrian")
+        return repair_and_improve(table, mask, request, clock, assigned, "mondrian")
     task = _task_of(table, mask, request, clock)
     return _with_bound(task, _reach(task), SearchResult(task.solution(assigned), "mondrian"))
 
@@ -172,7 +172,7 @@ def _improved(task: _Task, assigned: NDArray[np.int64], method: str) -> SearchRe
 
 def _with_bound(task: _Task, reach: NDArray[np.float64], found: SearchResult) -> SearchResult:
     bound = float((np.minimum(reach, task.mask.outside) * task.table.rows).sum())
-    method = BOUND_METHOD if task.models is None else BOUND_METHOD_UNDER_MODELS
+    method = BY_REACH if task.models is None else BY_REACH_UNDER_MODELS
     return replace(found, lower_bound=bound, bound_method=method)
 
 

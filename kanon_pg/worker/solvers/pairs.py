@@ -46,7 +46,7 @@ Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 METHOD = "pairs and triples"
-BOUND_METHOD = "linear program with odd-set inequalities for k = 2"
+BY_ODD_SETS = "linear program with odd-set inequalities for k = 2"
 
 MOST_ROW_TYPES = 3_000
 """Row types whose pairs are all priced in each round: arrays of 0.1 GiB each."""
@@ -513,7 +513,7 @@ def search_by_pairs(
     bound = search.bound * costs.unit
     if np.isfinite(mask.outside) or (known.lower_bound is not None and known.lower_bound >= bound):
         return found
-    return replace(found, lower_bound=bound, bound_method=BOUND_METHOD)
+    return replace(found, lower_bound=bound, bound_method=BY_ODD_SETS)
 
 
 def _is_suitable(table: RowTypeTable, request: SolveRequest) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.solving import SolveRequest
+from kanon_pg.core.solving import SolveRequest, gap_of
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, MemoryExceeded, SolverError
 from kanon_pg.worker.classes import classes_of
@@ -27,7 +27,7 @@ from kanon_pg.worker.solvers.refinement.diving_under_models import (
     dive_under_models,
     refine_under_models,
 )
-from kanon_pg.worker.solvers.refinement.refine import refine
+from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, STALE, Rounds, refine
 
 
 def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> Solution:
@@ -59,7 +59,7 @@ def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> So
 GOAL = 0.01
 """'auto' ends with a solution that is proven to cost at most this share more than the optimum."""
 
-BOUND_METHOD = "prices of rows (Lagrangian dual)"
+BY_PRICES = "prices of rows (Lagrangian dual)"
 
 # How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
 # programs of few pairs prove what the others do not. The numbers themselves were measured singly at half and
@@ -115,18 +115,10 @@ _ROWS_PER_SECOND = 1_500
 _LONGER_ROUND = 5
 """A round of refinement takes at most so many times as long as the longest one before."""
 
-_SHARE_OF_ROUND = 0.75
-"""Share of the time that is left which a round of refinement takes at most."""
-
-_STALE = 0.0003
-"""A round that lowers the cost by no more than this share counts as one without gain."""
-
-_MOST_STALE_ROUNDS = 2
-"""Rounds without gain, one after the other, after which refinement ends."""
-
 _MOST_STALE_DIVES = 4
-"""The same for dives under privacy models that take parts of a solution apart: of the first seven
-on Adult with t = 0.3 two gained nothing (see `_TAKEN` of `diving_under_models`)."""
+"""Dives without gain under privacy models, one after the other, after which parts of a solution are no longer
+taken apart: of the first seven on Adult with t = 0.3 two gained nothing (see `_TAKEN` of
+`diving_under_models`)."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +148,8 @@ class SearchContext:
 
     def gap(self, found: SearchResult) -> float:
         """Return the proven share of the cost that may be too much, 1 without a bound."""
-        cost = self.cost(found)
-        if found.lower_bound is None:
-            return 1.0
-        return max(0.0, cost - found.lower_bound) / cost if cost else 0.0
+        gap = gap_of(self.cost(found), found.lower_bound)
+        return 1.0 if gap is None else max(0.0, gap)
 
     def is_over(self, found: SearchResult) -> bool:
         """Return whether the solution is good enough, or time is over."""
@@ -291,7 +281,7 @@ def _dived_again(context: SearchContext, found: SearchResult, prices: NDArray[np
             return found.given_up(error)
         if dived is not None:
             found = _taking(context, found, dived, "refined by flow")
-        stale = stale + 1 if before - context.cost(found) <= _STALE * before else 0
+        stale = stale + 1 if before - context.cost(found) <= STALE * before else 0
     return found
 
 
@@ -375,7 +365,7 @@ def _with_prices(
     if found.lower_bound is not None and raised.bound <= found.lower_bound:
         return context, found
     context = replace(context, clock=context.clock.without(raised.pass_seconds))
-    return context, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
+    return context, replace(found, lower_bound=raised.bound, bound_method=BY_PRICES, prices=raised.prices)
 
 
 def _cost_per_row(context: SearchContext, found: SearchResult) -> NDArray[np.float64]:
@@ -409,25 +399,22 @@ def _refine(
     Each round begins anew and is longer than the one before, as long as time allows. When it does not, rounds
     search around the best solution.
     """
-    left, stale, longest = context.clock.left(), 0, 0.0
-    seconds = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
-    seconds = seconds if left is None else min(seconds, left * _SHARE_OF_ROUND)
+    left = context.clock.left()
+    first = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
+    rounds = Rounds(first if left is None else min(first, left * SHARE_OF_ROUND), _LONGER_ROUND)
     seed = context.request.seed or 0
-    while not context.is_over(found) and stale < _MOST_STALE_ROUNDS:
-        before = context.cost(found)
+    while not context.is_over(found) and not rounds.are_stale:
+        before, seconds = context.cost(found), rounds.seconds(context.clock)
         try:
             better = refine(
                 context.table, graph, found.solution, context.request.k, context.clock, prices=prices,
                 seconds=seconds, seed=seed, rest_may_be_small=context.request.rest_may_be_small,
-                anew=seconds > longest,
+                anew=seconds > rounds.longest,
             )  # fmt: skip
         except (SolverError, MemoryError) as error:
             return found.given_up(error)
         found = _taking(context, found, better)
-        stale = stale + 1 if before - context.cost(found) <= _STALE * before else 0
-        left, longest = context.clock.left(), max(longest, seconds)
-        seconds = _LONGER_ROUND * longest
-        seconds = seconds if left is None else min(seconds, max(1.0, left * _SHARE_OF_ROUND))
+        rounds.note(seconds, before, context.cost(found))
         seed += 1
     return found
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
@@ -22,7 +23,7 @@ from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounded_mask import mask_of_all
 from kanon_pg.worker.solvers.heuristics import search_by_mondrian, search_greedily
 from kanon_pg.worker.solvers.pairs import MOST_ROW_TYPES, search_by_pairs
-from kanon_pg.worker.solvers.portfolio import search_until_good, search_until_optimal
+from kanon_pg.worker.solvers.portfolio import BY_PRICES, search_until_good, search_until_optimal
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hierarchies
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
@@ -86,7 +87,7 @@ METHODS: dict[str, Method] = {
 """The methods that a request can name."""
 
 
-CERTIFIED = "prices of rows (Lagrangian dual), checked"
+CERTIFIED = f"{BY_PRICES}, checked"
 """What proves a bound that comes with a certificate."""
 
 _ROUNDING = 1e-12
@@ -139,7 +140,7 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
 
 
 def _require_usable(request: SolveRequest) -> None:
-    if isinstance(request.k, bool) or not isinstance(request.k, int) or request.k < 2:
+    if not is_whole(request.k) or request.k < 2:
         raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
     if request.method not in METHODS and request.method not in RECODINGS:
         raise UnknownName(
@@ -290,8 +291,7 @@ def _certified(
 
 
 def _require_number(classes: int, request: SolveRequest) -> None:
-    fewest, most = request.fewest_classes, request.most_classes
-    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
+    if not request.allows_number(classes):
         raise SolverError(
             f"The solution has {classes} classes, which is not what was asked for.",
             hint="Nothing was published. Please report this as a defect.",

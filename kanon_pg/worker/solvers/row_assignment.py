@@ -203,7 +203,7 @@ MOST_NODES = 20_000
 """Sets of decisions after which the search gives up: some seconds to a minute."""
 
 METHOD = "all sets of output row types"
-BOUND_METHOD = "a minimum-cost flow for every set of output row types"
+BY_FLOWS = "a minimum-cost flow for every set of output row types"
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ def search_by_row_assignment(
     if np.isfinite(mask.outside):
         # Vectors that were left out of the mask could make a solution cheaper.
         return SearchResult(solution, METHOD)
-    return SearchResult(solution, METHOD, chosen.cost * unit, BOUND_METHOD)
+    return SearchResult(solution, METHOD, chosen.cost * unit, BY_FLOWS)
 
 
 def _require_divisible(table: RowTypeTable, request: SolveRequest) -> None:

@@ -44,7 +44,8 @@ from kanon_pg.errors import SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands, with_gain
+from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
+from kanon_pg.worker.verification.demanded_classes import with_gain
 
 PRICE_UNIT = 1_000_000
 """Prices are whole numbers of this fraction of a cost unit."""

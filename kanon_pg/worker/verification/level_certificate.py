@@ -41,7 +41,7 @@ from kanon_pg.worker.verification.certificate import (
     rounded_down,
     split_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands
+from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
 
 
 class ColumnLevels(NamedTuple):

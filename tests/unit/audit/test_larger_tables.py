@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.worker.audit.grouping import People, grouping_of
+from kanon_pg.worker.audit.column_sets import People, grouping_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.row_types import RowTypeTable

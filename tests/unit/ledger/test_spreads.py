@@ -9,7 +9,7 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.queries.check.plan.spreads import people_of_spreads
+from kanon_pg.queries.check.plan.aggregates import people_of_spreads
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, Reason
 from kanon_pg.worker.ledger.journal import Journal, create_journal

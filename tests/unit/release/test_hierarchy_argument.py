@@ -57,6 +57,7 @@ def test_no_argument_means_no_hierarchies() -> None:
             for loss in ("most", 1, [], [1], [0, 0.9], [0.5, 0.4, 1], [-0.1, 1], [0, "1"], [0, True, 1], {})
         ),
         {"hierarchy": "ages", "loss": [0, float("nan"), 1]},
+        pytest.param({"hierarchy": "ages", "loss": [0, 10**400]}, id="a loss that no float holds"),
     ],
     ids=str,
 )

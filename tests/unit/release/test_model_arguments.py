@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kanon_pg.core.solving import PrivacyModels
-from kanon_pg.errors import InputError, UnknownName, VerificationFailed
-from kanon_pg.release.request import AnonymizeRequest, option_fields, require_classes, require_sensitive
+from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.release.request import AnonymizeRequest, option_fields, require_sensitive
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,3 @@ def test_a_model_needs_a_sensitive_column(model: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"about sensitive columns, but there are none\."):
         require_sensitive(asked, [])
     require_sensitive(AnonymizeRequest("t", 2), [])
-
-
-@pytest.mark.parametrize(("classes", "is_right"), [(2, False), (3, True), (5, True), (6, False)])
-def test_a_solution_with_another_number_of_classes_is_not_published(classes: int, is_right: bool) -> None:
-    asked = AnonymizeRequest("t", 2, fewest_classes=3, most_classes=5)
-    if is_right:
-        require_classes(asked, classes)
-        return
-    with pytest.raises(VerificationFailed, match=f"has {classes} classes"):
-        require_classes(asked, classes)

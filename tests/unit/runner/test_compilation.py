@@ -1,4 +1,6 @@
-"""All solvers are compiled ahead, in parallel, into a store for every account."""
+"""Solvers are compiled once per installation and user, ahead and in parallel or at a first call."""
+
+from __future__ import annotations
 
 import os
 from pathlib import Path
@@ -10,7 +12,9 @@ from kanon_pg.core import code_folders
 from kanon_pg.core.code_folders import CodeFolder
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError
-from kanon_pg.runner import compilation, launch
+from kanon_pg.runner import compilation, launch, parent
+from kanon_pg.runner.parent import COMPILED
+from kanon_pg.runner.session import Caller
 
 
 @pytest.fixture
@@ -115,3 +119,66 @@ def test_a_copy_of_the_package_gets_what_is_compiled(own, tmp_path):
     store = code_folders.store_of(copy)
     assert code_folders.is_trusted(store)
     assert all(code_folders.is_complete(one, (store,)) for one in KERNELS)
+
+
+MEMORY = 1 << 30
+
+
+class Cancelled(Exception):
+    pass
+
+
+def cancel() -> None:
+    raise Cancelled
+
+
+def nothing() -> None:
+    pass
+
+
+@pytest.fixture
+def folder(tmp_path, call, monkeypatch):
+    monkeypatch.setattr(launch, "WARM_UP", "stub_warm_up")
+    monkeypatch.setattr(launch, "own_folder", lambda: CodeFolder(tmp_path, temporary=False))
+    monkeypatch.setattr(code_folders, "own_store", lambda: tmp_path / "no store")
+    return tmp_path
+
+
+def compile_solvers(checkpoint=nothing) -> None:
+    parent.compile_solvers("plain", Caller(MEMORY, checkpoint))
+
+
+def test_a_later_session_finds_the_solvers_compiled(folder):
+    assert not parent.solvers_are_compiled("plain")
+    compile_solvers()
+    parent.solver_session.stop()
+    assert parent.solvers_are_compiled("plain")
+    compile_solvers()
+    assert (folder / "runs-plain").read_text() == "x"
+
+
+def test_each_set_of_kernels_is_compiled_at_its_first_use(folder):
+    compile_solvers()
+    assert not parent.solvers_are_compiled("models")
+
+
+def test_the_worker_that_compiled_also_solves(folder, call):
+    compile_solvers()
+    before = parent.solver_session.pid()
+    assert call("echo").patterns == call.table.keys
+    assert parent.solver_session.pid() == before
+
+
+def test_a_cancelled_compilation_is_begun_again(folder):
+    with pytest.raises(Cancelled):
+        compile_solvers(checkpoint=cancel)
+    assert parent.solver_session.pid() is None
+    for mark in folder.glob("compiled-*"):
+        mark.unlink()
+    compile_solvers()
+    assert parent.solvers_are_compiled("plain")
+
+
+def test_the_notice_about_compiling_says_for_each_set_what_it_is_for() -> None:
+    assert set(COMPILED) == set(KERNELS)
+    assert len(set(COMPILED.values())) == len(KERNELS)

@@ -370,6 +370,33 @@ def test_a_solver_that_suppresses_too_little_publishes_nothing(
     assert services.state.recorded() == before
 
 
+@pytest.mark.parametrize(
+    ("limits", "is_right"),
+    [
+        ({"fewest_classes": 3, "most_classes": 3}, True),
+        ({"fewest_classes": 4}, False),
+        ({"most_classes": 2}, False),
+    ],
+)
+def test_a_solution_with_another_number_of_classes_is_not_published(
+    services: MemoryServices, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int], is_right: bool
+) -> None:
+    """The solver stands in for one that overlooks the limits; the table has three classes."""
+    solve = parent.solve_in_worker
+
+    def without_limits(row_types: Any, request: Any, caller: Any) -> Any:
+        return solve(row_types, replace(request, fewest_classes=None, most_classes=None), caller)
+
+    monkeypatch.setattr(solving, "handed_over", handed_to(without_limits))
+    if is_right:
+        assert publish(services, **limits).classes == 3
+        return
+    before = services.state.recorded()
+    with pytest.raises(VerificationFailed, match="has 3 classes, which is not what was asked for"):
+        publish(services, **limits)
+    assert services.state.recorded() == before
+
+
 def test_a_class_that_violates_a_model_is_found(
     services: MemoryServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:

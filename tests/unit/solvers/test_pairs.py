@@ -16,10 +16,10 @@ from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patte
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import GIVEN_UP
 from kanon_pg.worker.solvers import pairs
-from kanon_pg.worker.solvers.bounds.reach import BOUND_METHOD as GREEDY_BOUND_METHOD
+from kanon_pg.worker.solvers.bounds.reach import BY_REACH
 from kanon_pg.worker.solvers.exact.integer_program import solve_linear_model
 from kanon_pg.worker.solvers.pairs import (
-    BOUND_METHOD,
+    BY_ODD_SETS,
     MOST_ROW_TYPES,
     DualPrices,
     PairCosts,
@@ -199,7 +199,7 @@ def test_a_search_that_is_stopped_proves_no_more_than_the_optimum():
         for turns in range(6):
             found = search_by_pairs(table, mask, SolveRequest(2), Interrupting(turns))
             assert found.lower_bound <= optimum <= cost_of(table, found.solution)
-            raised += found.bound_method == BOUND_METHOD and found.lower_bound < optimum
+            raised += found.bound_method == BY_ODD_SETS and found.lower_bound < optimum
     assert raised
 
 
@@ -255,7 +255,7 @@ def cost_of(table, solution):
 
 def assert_bound_of_greedy(found, table, optimum):
     """The bound is true of every solution, and not said to be reached or to come from the matchings."""
-    assert found.bound_method == GREEDY_BOUND_METHOD
+    assert found.bound_method == BY_REACH
     assert 0 < found.lower_bound <= optimum
     assert found.lower_bound < cost_of(table, found.solution)
     assert not found.is_best

@@ -20,7 +20,7 @@ from kanon_pg.worker.verification.certificate import (
     certified_bound,
     visit_broken_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import class_demands
+from kanon_pg.worker.verification.class_demands import class_demands
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import pack, shared_rows
 from tests.unit.solvers.test_paper_tables import CMC

@@ -201,7 +201,7 @@ def test_where_a_walk_would_take_too_long_level_vectors_in_order_prove_no_more(m
     monkeypatch.setattr(groups, "MOST_WORK", 0)
     monkeypatch.setattr(groups, "_VECTORS_PER_REPORT", 1)
     outcome = solve(packed_scattered(), SolveRequest(5, "greedy"))
-    assert (walked.bound_method, outcome.bound_method) == (groups.BOUND_METHOD, reach.BOUND_METHOD)
+    assert (walked.bound_method, outcome.bound_method) == (groups.BY_REACH_OF_LEVELS, reach.BY_REACH_IN_ORDER)
     assert 0 < outcome.lower_bound <= walked.lower_bound
     assert not outcome.optimal
 

@@ -19,8 +19,7 @@ from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.instances.bipartite import subgraph_table
-from tests.instances.greedy_worst import greedy_trap
-from tests.instances.known import Known
+from tests.instances.known import Known, greedy_trap
 from tests.instances.optimum import least_cost
 from tests.instances.set_cover import set_cover_table
 

@@ -68,6 +68,11 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
     bound = bind_expression(call.arguments[0], rows)
     if bound.type == "interval" and call.function in SUMS:
         return _time_between(call, condition, bound)
+    return _of_values(call, bound, condition)
+
+
+def _of_values(call: Call, bound: Bound, condition: Bound | None, *, descending: bool = False) -> Aggregate:
+    """Return an aggregate of the values of a bound argument."""
     kind, argument = _summarized(call, bound)
     return Aggregate(
         type=kind,
@@ -75,6 +80,7 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
         function=call.function,
         argument=argument,
         condition=condition,
+        descending=descending,
         span=call.span,
     )
 
@@ -88,16 +94,8 @@ def _mode(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
 
 
 def _of_ordered_set(call: Call, within: OrderItem, condition: Bound | None, rows: Scope) -> Aggregate:
-    kind, argument = _summarized(call, bind_expression(within.expression, rows))
-    return Aggregate(
-        type=kind,
-        as_numeric=_stays_numeric(kind, argument),
-        function=call.function,
-        argument=argument,
-        condition=condition,
-        descending=within.descending,
-        span=call.span,
-    )
+    bound = bind_expression(within.expression, rows)
+    return _of_values(call, bound, condition, descending=within.descending)
 
 
 def _list(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:

@@ -21,28 +21,28 @@ constants), is a value itself: its sum is one of numbers of people.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, SUMS, VALUES
-from kanon_pg.queries.check.plan.few_values import takes_few_values
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output
-from kanon_pg.queries.check.plan.linear import is_linear, parts_above
 from kanon_pg.queries.check.plan.safe_sums import BOUNDED, is_fraction
-from kanon_pg.queries.check.plan.steps import birthday
+from kanon_pg.queries.check.plan.steps import birthday, is_linear, parts_above
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,
     AllowedCall,
     Bound,
     ColumnRef,
+    TypedConstant,
     columns_in,
     has_value,
     is_constant,
+    results_of,
 )
-from kanon_pg.queries.check.types import INTEGERS, NUMBERS
+from kanon_pg.queries.check.types import INTEGERS, MOMENTS, NUMBERS
 
 _FEW_VALUES: Final = frozenset({"int2", "int4", "bool"})
 _PASSED: Final = frozenset({"+", "-", "neg", "cast"})
@@ -72,7 +72,7 @@ def _classes_of_sum(level: GroupingLevel, argument: Bound) -> tuple[Bound, ...]:
     if not _is_null_by_parts(argument, found):
         found = ()
     is_sum = all(is_linear(part, found) for part in parts_above(argument, found))
-    return (argument,) if not is_sum and takes_few_values(argument) else found
+    return (argument,) if not is_sum and _takes_few_values(argument) else found
 
 
 def _is_public(level: GroupingLevel, argument: Bound) -> bool:
@@ -176,3 +176,46 @@ def _is_null_by_parts(item: Bound, classes: tuple[Bound, ...]) -> bool:
         return True
     known = item.name in {*_PASSED, "*", "/", "round", PAIR, BOUNDED}
     return known and all(_is_null_by_parts(operand, classes) for operand in item.operands)
+
+
+_FEW_VALUED_FIELDS: Final = frozenset(
+    {"year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "hour", "decade", "century"}
+)
+
+
+def _takes_few_values(item: Bound) -> bool:
+    """Return whether a number that is no constant takes few values whatever the columns hold."""
+    if not isinstance(item, AllowedCall) or is_constant(item) or item.type not in NUMBERS:
+        return False
+    rule = _FEW_VALUED.get(item.name)
+    return rule is not None and rule(item)
+
+
+def _is_field_of_moment(item: AllowedCall) -> bool:
+    field, moment = item.operands
+    is_field = isinstance(field, TypedConstant) and (field.text or "").lower() in _FEW_VALUED_FIELDS
+    return is_field and (moment.type in MOMENTS or getattr(moment, "name", "") == "age")
+
+
+def _are_results_few(case: AllowedCall) -> bool:
+    return all(is_constant(result) or _takes_few_values(result) for result in results_of(case))
+
+
+def _are_combined_few(item: AllowedCall) -> bool:
+    return all(is_constant(operand) or _takes_few_values(operand) for operand in item.operands)
+
+
+def _are_changed_few(item: AllowedCall) -> bool:
+    first, *others = item.operands
+    return _takes_few_values(first) and all(map(is_constant, others))
+
+
+_FEW_VALUED: Final[dict[str, Callable[[AllowedCall], bool]]] = {
+    **dict.fromkeys(("extract", "date_part"), _is_field_of_moment),
+    "case": _are_results_few,
+    **dict.fromkeys(("cast", "nullif", "coalesce", "/"), _are_changed_few),
+    **dict.fromkeys(
+        ("+", "-", "*", "neg", "abs", "floor", "ceil", "ceiling", "round", "trunc", "sign"),
+        _are_combined_few,
+    ),
+}

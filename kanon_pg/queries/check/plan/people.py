@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
 
-from kanon_pg.queries.check.functions import PERCENTILES, SUMS
+from kanon_pg.queries.check.functions import PERCENTILES
+from kanon_pg.queries.check.plan.aggregates import (
+    is_spread,
+    participation,
+    people_of_spreads,
+    percentile_minimum,
+    spreads_alone,
+)
 from kanon_pg.queries.check.plan.divisions import (
     Cells,
     ColumnKinds,
@@ -13,23 +19,9 @@ from kanon_pg.queries.check.plan.divisions import (
     cells_of,
     conjoin,
     k_of,
-    may_be_null,
 )
-from kanon_pg.queries.check.plan.few_values import has_default, results_of
-from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance
-from kanon_pg.queries.check.plan.spreads import is_spread, people_of_spreads, spreads_alone
-from kanon_pg.queries.check.plan.typed import (
-    Aggregate,
-    AllowedCall,
-    Bound,
-    ColumnRef,
-    TypedConstant,
-    columns_in,
-    has_value,
-    is_constant,
-    walk,
-)
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, has_value, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,116 +140,3 @@ def _replaced(aggregate: Aggregate) -> list[Bound]:
         return []
     operations = (item for item in walk(aggregate.argument) if isinstance(item, AllowedCall))
     return [has_value(item.operands[0]) for item in operations if item.name == "coalesce"]
-
-
-def percentile_minimum(aggregate: Aggregate, k: int) -> int:
-    """Return the fewest people of whom k are on the smaller side of a percentile."""
-    fraction = Decimal(aggregate.fraction or "0.5")
-    smaller = min(fraction, 1 - fraction)
-    return int((k / smaller).to_integral_value(rounding=ROUND_CEILING))
-
-
-def participation(aggregate: Aggregate) -> Bound | None:
-    """Return the condition under which a row takes part in an aggregate, None if always.
-
-    Returns
-    -------
-    Bound or None
-        FILTER and "the argument is not NULL".
-    """
-    parts = [aggregate.condition] if aggregate.condition is not None else []
-    if aggregate.argument is not None and may_be_null(aggregate.argument):
-        parts.append(has_value(aggregate.argument))
-    if len(parts) == 2:
-        return conjoin(parts[0], parts[1])
-    return parts[0] if parts else None
-
-
-def dominance_aggregates(level: GroupingLevel) -> tuple[Aggregate, ...]:
-    """Return the aggregates of a level to which the rule applies."""
-    if not level.protected():
-        return ()
-    return tuple(
-        item
-        for item in level.aggregates()
-        if item.function in SUMS and not isinstance(item.argument, TypedConstant)
-    )
-
-
-def uneven_percentiles(level: GroupingLevel) -> tuple[Aggregate, ...]:
-    """Return the percentiles of a level in which a person may have several rows."""
-    if not level.protected():
-        return ()
-    rows = fact_instance(level)
-    if rows is None or rows.relation is None or rows.protection is None:
-        return ()
-    person = rows.protection.entity
-    if person is None or frozenset({person}) in rows.relation.unique_keys:
-        return ()
-    return tuple(item for item in level.aggregates() if item.function in PERCENTILES)
-
-
-def secret_values(level: GroupingLevel) -> tuple[Aggregate, ...]:
-    """Return the numbers of different values of sensitive columns, each of which k people must share."""
-    if not level.protected():
-        return ()
-    kinds = ColumnKinds(level)
-    return tuple(
-        item
-        for item in level.aggregates()
-        if item.distinct and item.argument is not None and kinds.are_secret(item.argument)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class NamedGroups:
-    """The values that the text gives a group key.
-
-    Parameters
-    ----------
-    key : int
-        Position of the key.
-    values : int
-        Number of values other than NULL.
-    null : bool
-        Whether NULL is one, too.
-    """
-
-    key: int
-    values: int
-    null: bool
-
-
-def named_groups(level: GroupingLevel, *, strict: bool) -> tuple[NamedGroups, ...]:
-    """Return the keys of a level whose values the text names.
-
-    Unless `strict`, these are keys by sensitive columns, and nobody has to be without a value.
-    """
-    found = []
-    kinds = ColumnKinds(level)
-    for position, key in enumerate(level.keys):
-        named = named_values(key)
-        if named is not None and (strict or kinds.are_secret(key)):
-            values, null = named
-            found.append(NamedGroups(position, values, null and strict))
-    return tuple(found)
-
-
-def named_values(key: Bound) -> tuple[int, bool] | None:
-    """Return how many values the text names for a key, and whether NULL is one; None if it names none.
-
-    Parameters count as different values.
-    """
-    while isinstance(key, AllowedCall) and key.name == "cast":
-        (key,) = key.operands
-    if isinstance(key, ColumnRef) or is_constant(key):
-        return None
-    if key.type == "bool":
-        return 2, any(column.nullable for column in columns_in(key))
-    if isinstance(key, AllowedCall) and key.name == "case":
-        results = results_of(key)
-        if all(map(is_constant, results)):
-            values = set(results)
-            nothing = {item for item in values if isinstance(item, TypedConstant) and item.text is None}
-            return len(values - nothing), bool(nothing) or not has_default(key)
-    return None

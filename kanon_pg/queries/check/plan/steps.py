@@ -1,4 +1,6 @@
-"""Calendar expressions over columns that a sum may take: linear ones, and steps that nobody can move.
+"""What a sum over people may take: linear combinations of columns, and steps that nobody can move.
+
+A linear combination weighs all people of a class alike. Calendar expressions are the other case.
 
 The seconds between two moments are linear in both. The day of a timestamp, the year of a date, the whole
 days between two moments and the whole years of an age are steps: functions that jump. A step whose place the
@@ -12,6 +14,7 @@ that depends on it, but in UTC, which is one for all: there the day of a moment 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from kanon_pg.queries.check.plan.typed import (
@@ -22,7 +25,7 @@ from kanon_pg.queries.check.plan.typed import (
     constant_value,
     is_constant,
 )
-from kanon_pg.queries.check.types import INTEGERS
+from kanon_pg.queries.check.types import INTEGERS, NUMBERS
 
 _FIELDS: Final = frozenset({"extract", "date_part"})
 _WITHOUT_ZONE: Final = frozenset({"date", "timestamp"})
@@ -174,3 +177,46 @@ def _column(expression: Bound) -> ColumnRef | None:
     while isinstance(expression, AllowedCall) and expression.operands:
         expression = expression.operands[0]
     return expression if isinstance(expression, ColumnRef) else None
+
+
+def parts_above(argument: Bound, classes: tuple[Bound, ...]) -> Iterator[Bound]:
+    """Yield an expression and everything in it, but no class, and nothing below a step over plain columns."""
+    waiting = [argument]
+    while waiting:
+        item = waiting.pop()
+        if item in classes:
+            continue
+        yield item
+        if isinstance(item, AllowedCall) and not is_step(item) and birthday(item) not in classes:
+            waiting.extend(item.operands)
+
+
+def is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
+    """Return whether an operation is linear in its operands where the values of classes are constants."""
+    if not isinstance(item, AllowedCall) or is_constant(item):
+        return True
+    if is_step(item) or is_linear_in_time(item) or birthday(item) in classes:
+        return True
+    if item.name == "round":
+        return is_whole(item)
+    if any(operand.type == "interval" for operand in item.operands):
+        return False
+    if item.name == "cast":
+        source, target = item.operands[0].type, item.type
+        return source == target or (source in NUMBERS and target in NUMBERS and _widens(source, target))
+    fixed = [is_constant(operand) or operand in classes for operand in item.operands]
+    allowed = {
+        "+": True,
+        "-": True,
+        "neg": True,
+        "difference": True,
+        "*": any(fixed),
+        "/": fixed[-1] and item.type not in INTEGERS,
+        # a constant in place of NULL: who has no value is counted like whoever a filter leaves out
+        "coalesce": fixed == [False, True],
+    }
+    return allowed.get(item.name, False)
+
+
+def _widens(source: str, target: str) -> bool:
+    return NUMBERS.index(source) <= NUMBERS.index(target) or (source == "float4" and target == "numeric")

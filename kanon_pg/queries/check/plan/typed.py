@@ -205,3 +205,13 @@ def present_column(condition: Bound) -> ColumnRef | None:
         (operand,) = condition.operands
         return operand if isinstance(operand, ColumnRef) else None
     return None
+
+
+def results_of(case: AllowedCall) -> tuple[Bound, ...]:
+    """Return the results of CASE, that of ELSE last."""
+    return (*case.operands[1::2], *(case.operands[-1:] if has_default(case) else ()))
+
+
+def has_default(case: AllowedCall) -> bool:
+    """Return whether CASE has an ELSE."""
+    return len(case.operands) % 2 == 1

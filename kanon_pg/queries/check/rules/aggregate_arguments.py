@@ -15,7 +15,7 @@ the year of a date, the day of a timestamp, the whole years between two columns 
 is not linear. An age on a day of the query's choice tells whose birthday it is: those who have had it are
 divided from those who have not (`plan.classes`).
 
-What is not linear but takes few values whatever the data (`plan.few_values`) divides the rows by its value:
+What is not linear but takes few values whatever the data (`plan.classes`) divides the rows by its value:
 its sum is a sum of numbers of people, as if it stood in GROUP BY. So do the numbers of public tables.
 
 A column that is zero for all but one person of a set (which its sum tells) makes a product with it a mask
@@ -99,8 +99,7 @@ from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_co
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.linear import is_linear, parts_above
-from kanon_pg.queries.check.plan.steps import duration, is_whole
+from kanon_pg.queries.check.plan.steps import duration, is_linear, is_whole, parts_above
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     AllowedCall,

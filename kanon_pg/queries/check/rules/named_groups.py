@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.levels import Plan
-from kanon_pg.queries.check.plan.people import named_values
+from kanon_pg.queries.check.plan.named_groups import named_values
 from kanon_pg.queries.check.plan.typed import AllowedCall, ColumnRef, walk
 
 

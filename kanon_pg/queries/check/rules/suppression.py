@@ -30,9 +30,9 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.plan.aggregates import dominance_aggregates, secret_values, uneven_percentiles
 from kanon_pg.queries.check.plan.divisions import divisions, known_conditions
 from kanon_pg.queries.check.plan.levels import Plan
-from kanon_pg.queries.check.plan.people import dominance_aggregates, secret_values, uneven_percentiles
 
 _MOST_DIVISIONS = 3
 """Every one doubles the numbers that are counted with a group."""

@@ -10,24 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.plan.aggregates import (
+    dominance_aggregates,
+    participation,
+    percentile_minimum,
+    secret_values,
+    spreads_alone,
+    uneven_percentiles,
+)
 from kanon_pg.queries.check.plan.divisions import cells_of, k_of
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.known import chooses_by_secrets
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan, Sorting, parameter_uses
-from kanon_pg.queries.check.plan.people import (
-    NamedGroups,
-    PeopleCount,
-    cell_counts,
-    dominance_aggregates,
-    named_groups,
-    participation,
-    people_counts,
-    percentile_minimum,
-    secret_values,
-    uneven_percentiles,
-)
+from kanon_pg.queries.check.plan.named_groups import NamedGroups, named_groups
+from kanon_pg.queries.check.plan.people import PeopleCount, cell_counts, people_counts
 from kanon_pg.queries.check.plan.spellings import in_one_spelling, shows_one_spelling
-from kanon_pg.queries.check.plan.spreads import spreads_alone
 from kanon_pg.queries.check.plan.typed import Bound, present_column
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
 from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.plan.aggregates import is_spread, participation
 from kanon_pg.queries.check.plan.joins import equalities, fact_instance
 from kanon_pg.queries.check.plan.known import (
     chooses_by_secrets,
@@ -16,8 +17,6 @@ from kanon_pg.queries.check.plan.known import (
     secret_level,
 )
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
-from kanon_pg.queries.check.plan.people import participation
-from kanon_pg.queries.check.plan.spreads import is_spread
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
 from kanon_pg.queries.check.verdict import CombinedSql, EntitySet, RowPartition, SetComposition
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters

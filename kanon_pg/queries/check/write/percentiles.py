@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from kanon_pg.queries.check.functions import PERCENTILES
+from kanon_pg.queries.check.plan.aggregates import participation, uneven_percentiles
 from kanon_pg.queries.check.plan.divisions import k_of
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
-from kanon_pg.queries.check.plan.people import participation, uneven_percentiles
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound
 from kanon_pg.queries.check.types import FLOATS, INTEGERS
 from kanon_pg.queries.check.write.expressions import Writer, decimals, entity_sql, from_and_where, literal

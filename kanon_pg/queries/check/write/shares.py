@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kanon_pg.queries.check.plan.aggregates import participation
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan
-from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate
 from kanon_pg.queries.check.write.expressions import Writer, entity_sql, from_and_where
 

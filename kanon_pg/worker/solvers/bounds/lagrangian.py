@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import inner_kernel, kernel
-from kanon_pg.worker.verification.demanded_classes import NO_CLASS, ClassDemands, PricedRows, greatest_gain
+from kanon_pg.worker.verification.class_demands import NO_CLASS, ClassDemands, PricedRows
+from kanon_pg.worker.verification.demanded_classes import greatest_gain
 
 # Measured by bound and CPU seconds of `raise_prices` on CMC (k = 5, 25) and Adult with 9 columns (k = 25),
 # with half and with twice each value, or as said.

@@ -22,7 +22,7 @@ from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.row_types import RowTypeTable, mix
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, climb
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.solvers.bounds.repair import lower, lower_under
+from kanon_pg.worker.solvers.bounds.repair import lower_prices, lower_prices_under
 from kanon_pg.worker.verification.certificate import (
     NO_CAP,
     NO_MODELS,
@@ -36,7 +36,7 @@ from kanon_pg.worker.verification.certificate import (
     unit_weights,
     visit_broken_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands
+from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound.
@@ -430,10 +430,10 @@ def collect_and_repair(
         begin, members = list_members(groups)
         signs = np.add.reduceat(marks[members], begin[:-1])
         if costs.demands is None:
-            lower(begin, members, cost, costs.k, table.rows, table.people, repaired)
+            lower_prices(begin, members, cost, costs.k, table.rows, table.people, repaired)
         else:
             lowered = PricedRows(table.rows, table.people, repaired)
-            lower_under(costs.demands, begin, members, cost, costs.k, lowered)
+            lower_prices_under(costs.demands, begin, members, cost, costs.k, lowered)
         if collected.members < MOST_MEMBERS:
             collected.add(cost, np.diff(begin), members, signs.tolist())
         return False

@@ -29,7 +29,7 @@ from kanon_pg.worker.solvers.greedy.scan import (
     update_keys,
 )
 
-BOUND_METHOD = "cheapest pattern within reach of each row type"
+BY_REACH = "cheapest pattern within reach of each row type"
 
 EFFORT = 20_000_000
 """Row types that may be looked at; twice as many under privacy models."""

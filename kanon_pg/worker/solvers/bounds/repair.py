@@ -19,9 +19,10 @@ Within a distance t a class of n rows has ``h_v <= q_v n + e_v`` rows of each va
 ``c = a - sum q_v b_v - t e``, and at least k rows make that at most ``U = sum rows_i w_i - c k`` for lifts
 with ``c >= 0``.
 
-Of small classes rows are whole (see `verification.demanded_classes`). Let a row that is beyond its quota by x
-pay ``p x``, let the last of n rows that are chosen be above the cost by a, and let each value have a limit
-``b_v``, the dearest row of it that is not chosen, or what the last one pays and a together, if that is more.
+Of small classes rows are whole (see `verification.classes_within_distance`). Let a row that is beyond its
+quota by x pay ``p x``, let the last of n rows that are chosen be above the cost by a, and let each value have
+a limit ``b_v``, the dearest row of it that is not chosen, or what the last one pays and a together, if that
+is more.
 The rows before it are worth ``w_i = max(0, price_i - cost - b_v)``. Where these are worth the gain
 together, prices that fall by a share of it leave no class of n rows that gains; where they are not, all
 limits and a are lowered by the nth part of what lacks. Other sizes follow.
@@ -34,22 +35,19 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.solvers.bounds.lagrangian import sort_by_price
-from kanon_pg.worker.verification.demanded_classes import (
+from kanon_pg.worker.verification.class_demands import NO_CLASS, SHARE_UNIT, ClassDemands, PricedRows
+from kanon_pg.worker.verification.classes_within_distance import (
     MOST_WHOLE,
-    NO_CLASS,
-    SHARE_UNIT,
-    ClassDemands,
-    PricedRows,
     choose,
-    greatest_gain,
     list_units,
     multipliers,
     units_of,
 )
+from kanon_pg.worker.verification.demanded_classes import greatest_gain
 
 
 @kernel
-def lower(
+def lower_prices(
     begin: NDArray[np.int64],
     members: NDArray[np.int32],
     costs: NDArray[np.int64],
@@ -91,7 +89,7 @@ _MOST_DRAWS = 50
 
 
 @kernel
-def lower_under(
+def lower_prices_under(
     demands: ClassDemands,
     begin: NDArray[np.int64],
     members: NDArray[np.int32],

@@ -240,7 +240,7 @@ def _parts(network: Network, rows: Numbers, rows_of_type: Numbers) -> Solution:
 
 
 METHOD = "integer program"
-BOUND_METHOD = "integer programs of all components"
+BY_PROGRAMS = "integer programs of all components"
 ALL_PATTERNS_NOT_SEARCHED = (
     "Only some patterns were searched: what the integer program proves holds for them and is not reported."
 )
@@ -530,7 +530,7 @@ def _answer(
     bound = min(found.bound, cost)
     if start.lower_bound is not None and start.lower_bound > bound:
         return start
-    return replace(start, lower_bound=bound, bound_method=BOUND_METHOD)
+    return replace(start, lower_bound=bound, bound_method=BY_PROGRAMS)
 
 
 def _nothing_found(bound: float) -> KanonError:

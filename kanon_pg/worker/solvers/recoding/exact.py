@@ -29,7 +29,7 @@ from kanon_pg.worker.solvers.recoding.forest import (
 )
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.row_assignment import (
-    BOUND_METHOD,
+    BY_FLOWS,
     METHOD,
     MOST_ROW_TYPES,
     MOST_WORK,
@@ -156,7 +156,7 @@ def search_small(task: RecodingTask) -> SearchResult | None:
     vector = np.array([output.vector for output in outputs], dtype=np.int64)
     chosen = node.assignment
     solution = Solution.of_parts(task.order[chosen.row_type], vector[chosen.output], chosen.rows)
-    return SearchResult(solution, METHOD, chosen.cost * unit, BOUND_METHOD)
+    return SearchResult(solution, METHOD, chosen.cost * unit, BY_FLOWS)
 
 
 def _unit(losses: NDArray[np.float64]) -> float:

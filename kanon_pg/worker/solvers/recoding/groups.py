@@ -149,7 +149,7 @@ def most_of_parts(
     return most
 
 
-BOUND_METHOD = "cheapest levels within reach of each row type"
+BY_REACH_OF_LEVELS = "cheapest levels within reach of each row type"
 
 MOST_WORK = 60_000_000
 """Groups that are looked at at most, in all level vectors: some seconds."""

@@ -20,11 +20,10 @@ from kanon_pg.worker.solvers.portfolio import GOAL
 from kanon_pg.worker.solvers.recoding.exact import search_small
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
-from kanon_pg.worker.solvers.recoding.groups import BOUND_METHOD, cheapest_levels_within_reach
+from kanon_pg.worker.solvers.recoding.groups import BY_REACH_OF_LEVELS, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
-from kanon_pg.worker.solvers.recoding.reach import BOUND_METHOD as BOUND_METHOD_IN_ORDER
-from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
+from kanon_pg.worker.solvers.recoding.reach import BY_REACH_IN_ORDER, cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.refinement import refined
 from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
@@ -123,11 +122,11 @@ def _found(whole: RecodingTask, start: Start) -> SearchResult:
 def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
     """Return a bound and what proves it; `known` has the cost of a row of each row type in some solution."""
     forest, table, k = task.forest, task.table, task.request.k
-    reach, name = None, BOUND_METHOD
+    reach, name = None, BY_REACH_OF_LEVELS
     if number_of_vectors(forest) * len(table) <= _MOST_PAIRS_WALKED:
         reach = cheapest_levels_within_reach(forest, task.codes, table, k, known, task.clock)
     if reach is None:
-        reach, name = cheapest_levels_in_order(forest, table, k, known, task.clock), BOUND_METHOD_IN_ORDER
+        reach, name = cheapest_levels_in_order(forest, table, k, known, task.clock), BY_REACH_IN_ORDER
     if reach is None:
         return None, None
     return float((reach * table.rows).sum()) * (1 - _MARGIN), name

@@ -17,7 +17,7 @@ from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
-from kanon_pg.worker.verification.demanded_classes import class_demands
+from kanon_pg.worker.verification.class_demands import class_demands
 from kanon_pg.worker.verification.level_certificate import LevelClasses, read_levels
 
 _UNPROVEN = 0.8

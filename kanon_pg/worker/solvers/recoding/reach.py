@@ -31,7 +31,7 @@ from kanon_pg.worker.solvers.recoding.forest import (
     number_of_vectors,
 )
 
-BOUND_METHOD = "cheapest levels within reach of each row type, as far as they were looked at"
+BY_REACH_IN_ORDER = "cheapest levels within reach of each row type, as far as they were looked at"
 
 EFFORT = 20_000_000
 """Row types that may be looked at, as for suppression alone."""

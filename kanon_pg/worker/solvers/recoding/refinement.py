@@ -30,20 +30,15 @@ from kanon_pg.worker.solvers.recoding.forest import (
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
 from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
-from kanon_pg.worker.solvers.refinement.refine import refine
+from kanon_pg.worker.solvers.refinement.refine import Rounds, refine
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 _FIRST_ROUND = 10.0
 _ROW_TYPES_PER_SECOND = 1_500
 """Seconds of the first round of refinement, and for how many row types it takes one: the smaller counts."""
 
-_SHORTEST_ROUND = 1.0
 _LONGER_ROUND = 3
-_SHARE_OF_ROUND = 0.75
-_STALE = 0.0003
-"""A round that lowers the cost by no more than this share was in vain."""
-
-_MOST_STALE_ROUNDS = 2
+"""A round takes at most so many times as long as the longest one before."""
 
 _USUAL = 1.0
 """A usual difference of costs, as a share of what a row costs on average."""
@@ -89,22 +84,21 @@ def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float,
     usual = _USUAL * start.cost / whole.table.total_rows
     table = _named_by_instance(whole.table, usual)
     cost = float((graph.all_costs[solution.vector] * solution.rows).sum())
-    seed, stale = whole.request.seed or 0, 0
-    seconds = min(_FIRST_ROUND, len(whole.table) / _ROW_TYPES_PER_SECOND)
-    while stale < _MOST_STALE_ROUNDS and cost - raised.found.bound > goal * cost and not clock.is_over():
-        left = clock.left()
-        length = seconds if left is None else min(seconds, max(_SHORTEST_ROUND, left * _SHARE_OF_ROUND))
+    seed = whole.request.seed or 0
+    rounds = Rounds(min(_FIRST_ROUND, len(whole.table) / _ROW_TYPES_PER_SECOND), _LONGER_ROUND)
+    while not rounds.are_stale and cost - raised.found.bound > goal * cost and not clock.is_over():
+        seconds = rounds.seconds(clock)
         try:
             solution = refine(
-                table, graph, solution, whole.request.k, clock, prices=raised.found.prices, seconds=length,
-                seed=seed, anew=seconds == length,
+                table, graph, solution, whole.request.k, clock, prices=raised.found.prices, seconds=seconds,
+                seed=seed, anew=seconds == rounds.wanted,
             )  # fmt: skip
         except (SolverError, MemoryError):
             break  # what was found until then is valid
         before, cost = cost, float((graph.all_costs[solution.vector] * solution.rows).sum())
-        stale = stale + 1 if before - cost <= _STALE * before else 0
-        seconds, seed = _LONGER_ROUND * length, seed + 1
-        if left is None:
+        rounds.note(seconds, before, cost)
+        seed += 1
+        if clock.left() is None:
             break  # without a limit one round is what users of the default wait for
     parts = whole.divided(solution)
     class_of = np.unique(solution.vector, return_inverse=True)[1].astype(np.int64)

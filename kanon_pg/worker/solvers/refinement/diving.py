@@ -15,7 +15,7 @@ from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pace, Pool, Usage,
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.refinement.flow import assign_to
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
-from kanon_pg.worker.verification.demanded_classes import ClassDemands
+from kanon_pg.worker.verification.class_demands import ClassDemands
 
 
 class Stage(NamedTuple):

@@ -21,7 +21,7 @@ from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.bounds.lagrangian import Pool, sort_by_price
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
-from kanon_pg.worker.solvers.heuristics import satisfy_models
+from kanon_pg.worker.solvers.heuristics import repair_and_improve
 from kanon_pg.worker.solvers.refinement.diving import (
     CLOSE,
     MORE_SLACK,
@@ -42,14 +42,14 @@ from kanon_pg.worker.verification.certificate import (
     unit_weights,
     visit_broken_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import (
+from kanon_pg.worker.verification.class_demands import (
     NO_CLASS,
     SHARE_UNIT,
     ClassDemands,
     PricedRows,
     class_demands,
-    greatest_gain,
 )
+from kanon_pg.worker.verification.demanded_classes import greatest_gain
 
 Numbers = NDArray[np.int64]
 
@@ -123,7 +123,7 @@ def dive_under_models(
     Notes
     -----
     Classes of a model that is demanded by more than numbers and shares of values may violate it: these are
-    suppressed fully and filled, see `satisfy_models`.
+    suppressed fully and filled, see `repair_and_improve`.
     """
     nothing = np.empty(0, dtype=np.int64)
     held = Solution(nothing, nothing, nothing)
@@ -541,7 +541,7 @@ def refine_under_models(
     for _ in range(_MOST_TURNS):
         before = solution.cost(table.weights)
         parts = solution.parts_of(table)
-        found = satisfy_models(parts, mask, request, clock, solution.vector, "prices").solution
+        found = repair_and_improve(parts, mask, request, clock, solution.vector, "prices").solution
         solution = Solution.of_parts(solution.row_type[found.row_type], found.vector, found.rows)
         better = None if clock.is_over() else _distributed(table, solution, request, clock)
         solution = solution if better is None else better

@@ -71,6 +71,58 @@ _SHARE_OF_DIVES = 0.3
 """Share of the time that is left after which dives are given up."""
 
 
+SHARE_OF_ROUND = 0.75
+"""Share of the time that is left which a round of refinement takes at most."""
+
+_SHORTEST_ROUND = 1.0
+"""Seconds."""
+
+STALE = 0.0003
+"""A round that lowers the cost by no more than this share counts as one without gain."""
+
+_MOST_STALE_ROUNDS = 2
+"""Rounds without gain, one after the other, after which refinement ends."""
+
+
+class Rounds:
+    """How long rounds of refinement are: each longer than those before, as long as time allows.
+
+    Parameters
+    ----------
+    first : float
+        Seconds of the first round.
+    longer : float
+        A round takes at most so many times as long as the longest one before.
+
+    Attributes
+    ----------
+    wanted : float
+        Seconds of the next round, if there is time for it.
+    longest : float
+        Seconds of the longest round so far.
+    """
+
+    def __init__(self, first: float, longer: float) -> None:
+        self.wanted, self.longest = first, 0.0
+        self._longer, self._stale = longer, 0
+
+    @property
+    def are_stale(self) -> bool:
+        """Whether the last rounds gained nothing."""
+        return self._stale >= _MOST_STALE_ROUNDS
+
+    def seconds(self, clock: Clock) -> float:
+        """Return how long the next round should take."""
+        left = clock.left()
+        return self.wanted if left is None else min(self.wanted, max(_SHORTEST_ROUND, left * SHARE_OF_ROUND))
+
+    def note(self, seconds: float, before: float, after: float) -> None:
+        """Note how long a round was, and the cost before and after it."""
+        self._stale = self._stale + 1 if before - after <= STALE * before else 0
+        self.longest = max(self.longest, seconds)
+        self.wanted = self._longer * self.longest
+
+
 def refine(
     table: RowTypeTable,
     graph: Compatibility,

@@ -1,10 +1,10 @@
-"""Constants as programs write them: casts of parameters, joined patterns, arrays. They mean what is plain."""
+"""Constants: as programs write them (casts of parameters, joined patterns, arrays), and negative numbers."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.query.shop import ask
+from tests.unit.query.shop import accepted, ask
 
 COUNT = "select city, count(*) from people {} group by city order by city {}"
 
@@ -65,3 +65,26 @@ def test_what_is_no_constant_is_refused(where: str, code: str) -> None:
     verdict = ask(text)
     assert not verdict.accepted
     assert not code or code in {finding.code for finding in verdict.findings}
+
+
+@pytest.mark.parametrize(
+    ("condition", "written"),
+    [
+        ("age > -3", "CAST('-3' AS pg_catalog.int4)"),
+        ("-3 < age", "CAST('-3' AS pg_catalog.int4)"),
+        ("age between -3 and -1", "CAST('-1' AS pg_catalog.int4)"),
+        ("age in (-3, 4)", "CAST('-3' AS pg_catalog.int4)"),
+        ("age > -3000000000", "CAST('-3000000000' AS pg_catalog.int8)"),
+        ("age > -2147483648", "CAST('-2147483648' AS pg_catalog.int8)"),
+    ],
+)
+def test_a_negative_number_is_one_constant(condition: str, written: str) -> None:
+    sql = accepted(f"select count(*) from people where {condition}").canonical_sql or ""
+    assert written in sql
+    assert "numeric" not in sql
+
+
+@pytest.mark.parametrize("condition", ["age > - -3", "age > -age", "-age > 3", "income > -3"])
+def test_what_is_calculated_is_left_as_it_is(condition: str) -> None:
+    sql = accepted(f"select count(*) from people where {condition}").canonical_sql or ""
+    assert "numeric" in sql

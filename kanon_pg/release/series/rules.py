@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.errors import InputError, UnknownName
 
 LEAVERS = ("retain", "withhold", "show")
@@ -79,7 +80,7 @@ def parse_over_time(argument: Any) -> OverTime | None:
     _require_one_of("updates", found.updates, UPDATES)
     _require_versions("longest_retain", found.longest_retain)
     _require_versions("longest_wait", found.longest_wait)
-    if not _is_share(found.waiting):
+    if not is_number(found.waiting) or not 0 <= found.waiting <= 1:
         raise InputError(
             "Key waiting of option over_time must be a number from 0 to 1.",
             hint="It is the largest share of people who may wait for a later version, for example 0.03.",
@@ -98,12 +99,7 @@ def _require_one_of(key: str, value: Any, choices: tuple[str, ...]) -> None:
 
 
 def _require_versions(key: str, value: Any) -> None:
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or not 1 <= value <= _MOST_VERSIONS:
+    if not is_whole(value) or not 1 <= value <= _MOST_VERSIONS:
         raise InputError(
             f"Key {key} of option over_time must be a whole number of versions, at least 1.", hint=_EXAMPLE
         )
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

@@ -1,7 +1,10 @@
-"""How kernels are compiled, whatever calls them first."""
+"""How kernels are compiled, whatever calls them first; what is compiled ahead is all that calls need."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,3 +38,21 @@ def test_a_kernel_may_create_arrays_though_one_that_counts_no_references_calls_i
     monkeypatch.setattr(compiled, "_own", lambda: tmp_path)
     monkeypatch.setattr(compiled, "_folders", lambda: (tmp_path,))
     assert _sum(np.arange(5)) == 10
+
+
+pytestmark = pytest.mark.slow
+
+TOP = Path(__file__).parents[3]
+
+
+def test_no_call_compiles_anything():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.unit.solvers.every_call"],
+        cwd=TOP,
+        env=os.environ | {"PYTHONPATH": str(TOP)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.stdout, f"left out by warm_up: {done.stdout}"
+    assert done.returncode == 0, done.stderr

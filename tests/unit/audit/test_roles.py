@@ -1,4 +1,4 @@
-"""Proposed roles of invented columns: what may link people, few enough to be of use, with reasons."""
+"""Proposed roles of invented columns: what may link people, few enough to be of use; what names say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,51 @@ from typing import Any
 import pytest
 
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.audit.roles import MOST_QUASI_IDENTIFIERS, ObservedColumn, role_by_name, suggestions_for
+from kanon_pg.audit.roles import (
+    MOST_QUASI_IDENTIFIERS,
+    ObservedColumn,
+    lists_people,
+    names_a_person,
+    role_by_name,
+    suggestions_for,
+)
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.db.catalog import ColumnFacts
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["patient_id", "patientNbr", "PERSON_KEY", "id_customer", "person", "subject no", "ssn", "memberUuid"],
+)
+def test_numbers_of_people(name: str) -> None:
+    assert names_a_person(name)
+    found = role_by_name(name)
+    assert found is not None
+    assert found.role == "identifier"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["patient_age", "encounter_id", "device_id", "ward_id", "persons_in_household", "class_of_worker", "zip"],
+)
+def test_other_names(name: str) -> None:
+    assert not names_a_person(name)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("patients", True),
+        ("Person", True),
+        ("dim_customer", True),
+        ("user_master", True),
+        ("patient_visits", False),
+        ("wards", False),
+        ("records", False),
+    ],
+)
+def test_lists_of_people(table: str, expected: bool) -> None:
+    assert lists_people(table) == expected
 
 
 def observed(

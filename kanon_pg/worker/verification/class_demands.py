@@ -1,0 +1,152 @@
+"""What privacy models, and people who have several rows, demand of classes, as arrays that kernels read.
+
+Bounds by prices know a privacy model as far as `class_demands` does; what it leaves out allows more classes,
+so that bounds stay valid. `demanded_classes` has the costliest class under the demands.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.worker.compiled import inner_kernel
+from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.row_types import RowTypeTable, shared_people
+
+_TOLERANCE = Fraction(1, 10**8)
+"""More than distances that are held for equal differ by (1e-9), and than rounding adds."""
+
+NO_CLASS = np.int64(-(1 << 62))
+"""The gain where no class is allowed."""
+
+SHARE_UNIT = 1 << 16
+"""Shares of values are whole numbers of this fraction."""
+
+
+class ClassDemands(NamedTuple):
+    """What is demanded of classes besides k.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (s, n)
+        Value of each row type in each sensitive column, numbered from 0.
+    least : ndarray of int64, shape (s,)
+        Fewest different values of each column; 1 demands nothing.
+    share : int
+        No value may have more than one in so many rows; 1 demands nothing.
+    quotas : ndarray of int64, shape (s, v)
+        Share of each value in the whole table, in units of 1 / `SHARE_UNIT`, rounded up.
+    beyond : int
+        Largest share of rows of a class beyond these quotas, in the same unit; negative if any will do.
+    has_entity : int
+        1 if people are told apart by an entity, so that people and rows differ.
+    held : ndarray of int64
+        Working array: rows per value.
+    taken : ndarray of float64, shape (n,)
+        Rows of each member of the last group that the costliest class has; may be parts of rows.
+    begin : ndarray of int64, shape (n + 1,)
+        Where the people of each row type begin in `shared`.
+    shared : ndarray of int64
+        People who have rows of several row types, numbered from 0.
+    seen : ndarray of int64
+        Working array: when each of them was last met; the last entry is the time.
+    """
+
+    codes: NDArray[np.int32]
+    least: NDArray[np.int64]
+    share: int
+    quotas: NDArray[np.int64]
+    beyond: int
+    has_entity: int
+    held: NDArray[np.int64]
+    taken: NDArray[np.float64]
+    begin: NDArray[np.int64]
+    shared: NDArray[np.int64]
+    seen: NDArray[np.int64]
+
+    def ordered(self, order: NDArray[np.int32]) -> ClassDemands:
+        """Return the demands on some row types in some order."""
+        codes = np.ascontiguousarray(self.codes[:, order])
+        lengths = np.diff(self.begin)[order]
+        begin = np.zeros(order.size + 1, dtype=np.int64)
+        np.cumsum(lengths, out=begin[1:])
+        places = np.repeat(self.begin[order] - begin[:-1], lengths) + np.arange(begin[-1])
+        return self._replace(codes=codes, begin=begin, shared=self.shared[places])
+
+
+def class_demands(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) -> ClassDemands | None:
+    """Return what models and people who have several rows demand of classes, None if that is nothing."""
+    columns, rows = _sensitive(row_types)
+    if not models:
+        columns = []
+    if not columns and not row_types.has_entity:
+        return None
+    codes = [number_values(cells)[0] for cells in columns]
+    share = models.l if models.l is not None and models.diversity == "frequency" else 1
+    asked = [models.p or 1, models.l or 1]
+    least = [max(*asked, _needed(code, rows, models)) for code in codes]
+    values = max((int(code.max()) for code in codes), default=-1) + 1
+    quotas = np.zeros((len(codes), values), dtype=np.int64)
+    for column, code in enumerate(codes):
+        np.add.at(quotas[column], code, rows)
+    beyond = -1
+    if models.t is not None and models.distance == "equal":
+        beyond = int(-(-(Fraction(models.t) + _TOLERANCE) * SHARE_UNIT // 1))
+    begin, shared = _shared(row_types)
+    seen = np.zeros(int(shared.max(initial=-1)) + 2, dtype=np.int64)
+    return ClassDemands(
+        np.array(codes, dtype=np.int32).reshape(len(codes), rows.size), np.array(least, dtype=np.int64),
+        share, -(-quotas * SHARE_UNIT // rows.sum()), beyond, int(row_types.has_entity),
+        np.zeros(values, dtype=np.int64), np.zeros(rows.size), begin, shared, seen,
+    )  # fmt: skip
+
+
+def _shared(row_types: PackedRowTypes | RowTypeTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if isinstance(row_types, RowTypeTable):
+        return row_types.shared_start, row_types.shared_people
+    return shared_people(row_types)
+
+
+def _sensitive(
+    row_types: PackedRowTypes | RowTypeTable,
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return the values of each sensitive column, and the rows, of each row type."""
+    if isinstance(row_types, RowTypeTable):
+        return list(row_types.sensitive), row_types.rows
+    buffers = [*row_types.sensitive_cells, row_types.rows]
+    *columns, rows = [np.frombuffer(one, dtype=">i8").astype(np.int64) for one in buffers]
+    return columns, rows
+
+
+def _needed(code: NDArray[np.int64], rows: NDArray[np.int64], models: PrivacyModels) -> int:
+    """Return how many different values a class has at least that is near enough to the whole table."""
+    if models.t is None or models.distance != "equal":
+        return 1
+    held = np.zeros(int(code.max()) + 1, dtype=np.int64)
+    np.add.at(held, code, rows)
+    covered = np.cumsum(np.sort(held)[::-1])
+    wanted = (1 - Fraction(models.t) - _TOLERANCE) * int(covered[-1])
+    return max(1, sum(int(together) < wanted for together in covered) + 1)
+
+
+class PricedRows(NamedTuple):
+    """Rows, people and price per row of row types."""
+
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+    prices: NDArray[np.int64]
+
+
+@inner_kernel
+def empty_values(held: NDArray[np.int64], codes: NDArray[np.int32], members: NDArray[np.int32]) -> None:
+    """Set the rows of all values of some members to 0."""
+    if held.size <= members.size:
+        held[:] = 0
+        return
+    for item in members:
+        held[codes[item]] = 0
