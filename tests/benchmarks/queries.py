@@ -107,15 +107,15 @@ def _compared(connection: Connection, relation: str, text: str, settings: Settin
         with _session(connection) as session:
             first.append(_timed(session, _ASK, text.format(pairwise, 1)))
             news += [new(session) for _ in range(_NEW)]
+    again = [1] * (settings.repeats + 1)
+    asked = [(_ASK, text.format(pairwise, number)) for number in again]
     with _session(connection) as session:
-        again = [1] * (settings.repeats + 1)
-        direct = _medians(session, [(text.format(pairwise, number), None) for number in again])
-        off = _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
-        asked = [(_ASK, text.format(pairwise, number)) for number in again]
         _timed(session, *asked[0])
         for _ in range(_NEW):
             new(session)
         reading, later = new(session), [new(session) for _ in again]
+        direct = _medians(session, [(text.format(pairwise, number), None) for number in again])
+        off = _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
         figures = [direct, off, _median(first), _median(news), list(reading), _median(later[1:])]
         figures += [_medians(session, asked), _medians(session, asked, writer=connection)]
     return [relation, text.format(relation, 1), *(figure for pair in figures for figure in pair)]
