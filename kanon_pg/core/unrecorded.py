@@ -2,7 +2,8 @@
 
 Whether a process is killed may depend on the query and its data, so these queries count like other refusals.
 The backend writes them, one a line, to a file beside the journal; the next process that decides moves
-them into the journal. A crash in between leaves some in both, which only refuses more.
+them into the journal. A crash in between leaves some in both, which only refuses more. While the file is full
+no query is run, so that none is forgotten.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _READ_WRITE = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _BYTES_WITH_TEXTS = 1024 * 1024
 """Size of the file from which on the texts of queries are left out."""
 _MAX_BYTES = 2 * _BYTES_WITH_TEXTS
+_ROOM_BYTES = 256 * 1024
+"""What is left of the file for queries that run at once when no others are run (`has_room`): hundreds."""
 _POLL_SECONDS = 0.0005
 
 
@@ -67,6 +70,16 @@ def note(folder: Path, query: UnrecordedQuery, checkpoint: Callable[[], None] = 
             line = _line(UnrecordedQuery(query.time, query.login, short, query.reason))
         if size + len(line) <= _MAX_BYTES and os.write(descriptor, line):
             os.fsync(descriptor)
+
+
+def has_room(folder: Path) -> bool:
+    """Return whether queries that run now could be written down, should they not be recorded."""
+    try:
+        return (folder / FILE).stat().st_size <= _MAX_BYTES - _ROOM_BYTES
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def noted(folder: Path) -> list[UnrecordedQuery]:

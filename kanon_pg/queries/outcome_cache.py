@@ -132,7 +132,7 @@ class OutcomeCache(threading.local):
             # the outcome was found here, or is the same again
             self._cached[outcome.key] = cached
             return
-        bare, rows = replace(outcome, sets={}, checked=None), None
+        bare, rows = replace(outcome, sets={}, checked=None, composed=frozenset()), None
         if outcome.answer is not None:
             rows = zlib.compress(json.dumps(outcome.answer.rows).encode(), 1)
             bare = replace(bare, answer=replace(outcome.answer, rows=()))

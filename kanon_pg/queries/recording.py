@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from kanon_pg.core.unrecorded import UnrecordedQuery, note
+from kanon_pg.core.unrecorded import UnrecordedQuery, has_room, note
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
@@ -34,6 +34,7 @@ from kanon_pg.queries.outcome_cache import (
     version_of,
 )
 from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.partitions import ComposingTable
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
@@ -113,6 +114,42 @@ def record_query(
         raise
 
 
+def may_run(
+    db: Database,
+    query_record: QueryRecord,
+    verdict: Verdict,
+    snapshot: CatalogSnapshot,
+    *,
+    folder: str | None = None,
+) -> bool:
+    """Return whether a query may run: should it not be recorded, it can be written down.
+
+    Otherwise the ledger's process failed thousands of times since it decided last. Then the query is recorded
+    as one that was not run, for which the process moves all others into the journal, or fails again.
+
+    Parameters
+    ----------
+    db, query_record, verdict, snapshot, folder
+        As in `record_query`.
+    """
+    if not has_folder(folder):
+        return True
+    try:
+        with db.savepoint():
+            rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
+            context = ledger_context(db, folder)
+            roots = list({rule.relation for rule in rules.values()})
+            names = [row["name"] for row in db.rows(statement("fetch_ledgers"), roots)]
+            if all(has_room(Path(context.parent, name)) for name in names):
+                return True
+            outcome = QueryOutcome(None, "fault")
+            _Recording(db, query_record, verdict, snapshot, rules, context, outcome, None).refuse("fault")
+    except KanonError:
+        # such as on a standby server, where nothing can be recorded either
+        pass
+    return False
+
+
 def needs_ledger(verdict: Verdict, rules: Mapping[int, ProtectionRules]) -> bool:
     """Return whether figures have to be compared with others: earlier ones, or others of the same query."""
     return any(
@@ -150,6 +187,7 @@ _NOTHING: Mapping[str, Any] = {
     "description": None,
     "table_snapshot": None,
     "sets": None,
+    "partitions": [],
     "seen": None,
     "state": None,
 }
@@ -246,11 +284,14 @@ class _Recording:
         relation = self._relation(root)
         seen, state, leaves = self._state(request, relation, worker_state)
         outcome_cache.remember(self.outcome, version_of(state))
+        partitions: dict[str, dict[str, Any]] = {}
         # a query that is already refused reads as much as others, so that its cost does not show the reason
+        sets = self._sets(request, root, worker_state, partitions if leaves is None else None)
         return {
             "description": content_description(relation),
             "table_snapshot": leaves,
-            "sets": self._sets(request, root, worker_state, may_be_cached=leaves is None),
+            "sets": sets,
+            "partitions": list(partitions.values()),
             "seen": seen,
             "state": state,
         }
@@ -290,8 +331,19 @@ class _Recording:
         return state, state, packed
 
     def _sets(
-        self, request: LedgerRequest, root: int, worker_state: Mapping[str, Any], *, may_be_cached: bool
+        self,
+        request: LedgerRequest,
+        root: int,
+        worker_state: Mapping[str, Any],
+        partitions: dict[str, dict[str, Any]] | None,
     ) -> list[dict[str, Any]]:
+        """Return the sets behind the answer.
+
+        Parameters
+        ----------
+        partitions : dict or None
+            Receives by their keys those that the worker lacks; None if it has nothing of the present state.
+        """
         given = parameter_values(self.verdict, self.query_record.text, self.query_record.parameters)
         found = []
         for number, item in enumerate(self.verdict.entity_sets):
@@ -312,12 +364,36 @@ class _Recording:
                 "everybody": item.everybody and item.relation == root,
                 "union": item.union,
             }
-            is_sent = key is None or not may_be_cached or key not in worker_state["sets"]
+            is_sent = key is None or partitions is None or key not in worker_state["sets"]
             if is_sent and not (packed["everybody"] or item.union):
-                parts = self.outcome.sets.get(number)
-                packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
+                packed |= self._rows(request, root, worker_state, number, arguments, partitions)
             found.append(packed)
         return found
+
+    def _rows(
+        self,
+        request: LedgerRequest,
+        root: int,
+        worker_state: Mapping[str, Any],
+        number: int,
+        arguments: Sequence[str | None],
+        partitions: dict[str, dict[str, Any]] | None,
+    ) -> dict[str, Any]:
+        """Return the rows of sets, or how these are composed."""
+        item = self.verdict.entity_sets[number]
+        if partitions is not None and number in self.outcome.composed and item.composition is not None:
+            known = {**worker_state, "sets": [*worker_state["sets"], *partitions]}
+            table = ComposingTable.of(self._ledgers([root])[root]["name"], self.context.zone, known)
+
+            def send(key: str, parts: Sequence[bytes], is_truth: bool) -> None:
+                sent = {"key": key, "parts": request.attach(*parts), "is_truth": is_truth}
+                partitions[key] = {**sent, "disjoint": True, "by_content": False}
+
+            composed = None if table is None else table.composed(self.db, item.composition, arguments, send)
+            if composed is not None:
+                return {"composed": composed}
+        parts = self.outcome.sets.get(number)
+        return {"parts": request.attach(*(parts or self._read(item, arguments)))}
 
     def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
         (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)

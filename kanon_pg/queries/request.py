@@ -128,6 +128,9 @@ class QueryOutcome:
         What it depends on besides the rows of its one table (`kanon_pg.queries.outcome_cache`).
     checked : StateCheck or None
         What was found of the state of that table before, if it was looked at.
+    composed : frozenset of int
+        Positions in `Verdict.entity_sets` of sets that are composed of partitions, if their table is in the
+        state that the ledger's worker has (`kanon_pg.queries.partitions`).
     """
 
     answer: AnswerTable | None
@@ -136,6 +139,7 @@ class QueryOutcome:
     sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
     key: str | None = None
     checked: StateCheck | None = None
+    composed: frozenset[int] = frozenset()
 
 
 _MOST_SHOWN = 20

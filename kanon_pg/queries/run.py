@@ -2,8 +2,8 @@
 
 What a query reads depends on its text, not on how many rows match (`full_scans`), and stays out of the
 server's statistics (`without_statistics`). The sets of people that the ledger needs are read in the same
-scan if they are needed, and a query that comes again while its table has not changed is not run
-(`outcome_of`).
+scan unless they are composed (`kanon_pg.queries.partitions`), and a query that comes again while its table
+has not changed is not run (`outcome_of`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from kanon_pg.queries.check.verdict import CombinedSql, Verdict
 from kanon_pg.queries.ledgers import LedgerContext, ledger_context
 from kanon_pg.queries.load_catalog import LoadedCatalog
 from kanon_pg.queries.outcome_cache import check_state, outcome_cache, outcome_key, version_of
+from kanon_pg.queries.partitions import ComposingTable
 from kanon_pg.queries.recording import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
@@ -216,8 +217,8 @@ def outcome_of(
     """
     rules = loaded.rules
     combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
-    wanted = [verdict.entity_sets[number] for number in combinable]
-    wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
+    numbers = [one for one in combinable if rules[verdict.entity_sets[one].relation].ledger != "off"]
+    wanted = [verdict.entity_sets[number] for number in numbers]
     if not wanted or not ledger_parent.ledger_session.is_ready():
         # one that is only starting has cached nothing
         return run_query(db, verdict, values, max_rows, with_sets=bool(wanted))
@@ -226,8 +227,14 @@ def outcome_of(
     names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
     states = _worker_states(db, names, context)
     keys = [(rules[item.relation].relation, set_key(verdict, item, values, context.zone)) for item in wanted]
-    with_sets = any(root not in states or key not in states[root]["sets"] for root, key in keys)
     table = _only_table(verdict, loaded)
+    composed: frozenset[int] = frozenset()
+    if table is not None and table.oid in names:
+        composed = _composed(verdict, values, loaded, context, names[table.oid], states.get(table.oid))
+    with_sets = any(
+        root not in states or (key not in states[root]["sets"] and number not in composed)
+        for number, (root, key) in zip(numbers, keys, strict=True)
+    )
     key = None
     if table is not None and table.oid in names:
         text = _checked_sql(verdict, max_rows + 1)
@@ -239,9 +246,30 @@ def outcome_of(
             # what the worker has cached is of another state
             with_sets = True
         elif (found := outcome_cache.find(key, version_of(checked.present))) is not None:
-            return replace(found, checked=checked)
+            return replace(found, checked=checked, composed=composed)
     outcome = run_query(db, verdict, values, max_rows, with_sets=with_sets)
-    return replace(outcome, key=key, checked=checked)
+    return replace(outcome, key=key, checked=checked, composed=composed)
+
+
+def _composed(
+    verdict: Verdict,
+    values: Sequence[str | None],
+    loaded: LoadedCatalog,
+    context: LedgerContext,
+    ledger: str,
+    worker_state: Mapping[str, Any] | None,
+) -> frozenset[int]:
+    """Return which sets of a query about one table are to be composed of partitions."""
+    table = None if worker_state is None else ComposingTable.of(ledger, context.zone, worker_state)
+    if table is None:
+        return frozenset()
+    lacking = {}
+    for number, item in enumerate(verdict.entity_sets):
+        key = set_key(verdict, item, values, context.zone)
+        is_derived = item.everybody or item.union
+        if key is not None and key not in table.cached and item.composition is not None and not is_derived:
+            lacking[number] = item.composition
+    return table.composable(lacking, min(rule.seconds for rule in loaded.rules.values()))
 
 
 def _only_table(verdict: Verdict, loaded: LoadedCatalog) -> Relation | None:

@@ -7,6 +7,8 @@ import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +51,13 @@ def cost_of_record(settings: Settings) -> Iterator[Table]:
     with bench_server() as connection:
         cases = [(relation, text) for relation in _tables(connection, settings) for text in _texts(relation)]
         rows = [_compared(connection, relation, text, settings) for relation, text in cases]
-    names = [
-        f"{mode} {figure}" for mode in ("direct", "off", "new", "again", "writer") for figure in ("ms", "CPU")
-    ]
+    modes = ("direct", "off", "first", "new", "reading", "later", "again", "writer")
     yield table(
         "Queries, k = 5: median of wall and of processor time (backend and worker, no parallel ones) in ms;"
-        " asked directly, and with the ledger off; with 'pairwise' a text that is new, one that came before,"
-        " and one that came before, after another transaction wrote; 'first': of a new session",
-        ["table", "query", *names, "first ms"],
+        " asked directly, and with the ledger off; with 'pairwise' the first of a session, the next new ones,"
+        " the one that reads the table by its columns, later new ones, one that came before, and one that"
+        " came before, after another transaction wrote",
+        ["table", "query", *(f"{mode} {figure}" for mode in modes for figure in ("ms", "CPU"))],
         rows,
     )
 
@@ -90,20 +91,45 @@ def protected(connection: Connection, name: str, query: str, roles: str) -> None
         connection.execute("select kanon_protect(%s::text::regclass, 5, %s::text::jsonb)", [own, options])
 
 
+_SESSIONS = 3
+_NEW = 3
+"""New texts of a session before one reads the table by its columns (`kanon_pg.queries.partitions`)."""
+
+
 def _compared(connection: Connection, relation: str, text: str, settings: Settings) -> list[object]:
-    figures: list[object] = []
-    pairwise, again = f"{relation}_pairwise", [1] * (settings.repeats + 1)
+    pairwise, numbers = f"{relation}_pairwise", count(2)
+
+    def new(session: Connection) -> tuple[float, float]:
+        return _timed(session, _ASK, text.format(pairwise, next(numbers)))
+
+    first, news = [], []
+    for _ in range(_SESSIONS):
+        with _session(connection) as session:
+            first.append(_timed(session, _ASK, text.format(pairwise, 1)))
+            news += [new(session) for _ in range(_NEW)]
+    again = [1] * (settings.repeats + 1)
+    asked = [(_ASK, text.format(pairwise, number)) for number in again]
+    with _session(connection) as session:
+        _timed(session, *asked[0])
+        for _ in range(_NEW):
+            new(session)
+        reading, later = new(session), [new(session) for _ in again]
+        direct = _medians(session, [(text.format(pairwise, number), None) for number in again])
+        off = _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
+        figures = [direct, off, _median(first), _median(news), list(reading), _median(later[1:])]
+        figures += [_medians(session, asked), _medians(session, asked, writer=connection)]
+    return [relation, text.format(relation, 1), *(figure for pair in figures for figure in pair)]
+
+
+@contextmanager
+def _session(connection: Connection) -> Iterator[Connection]:
     with psycopg.connect(connection.info.dsn, autocommit=True) as session:
         session.execute("set max_parallel_workers_per_gather = 0")
-        first = _timed(session, _ASK, text.format(pairwise, 1))[0]
-        figures += _medians(session, [(text.format(pairwise, number), None) for number in again])
-        figures += _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
-        new = range(2, 3 + settings.repeats)
-        figures += _medians(session, [(_ASK, text.format(pairwise, number)) for number in new])
-        asked = [(_ASK, text.format(pairwise, number)) for number in again]
-        figures += _medians(session, asked)
-        figures += _medians(session, asked, writer=connection)
-    return [relation, text.format(relation, 1), *figures, first]
+        yield session
+
+
+def _median(found: Sequence[tuple[float, float]]) -> list[float]:
+    return [statistics.median(times) for times in zip(*found, strict=True)]
 
 
 def _medians(
@@ -116,7 +142,7 @@ def _medians(
             writer.execute("create table if not exists written (one int)")
             writer.execute("insert into written values (1)")
         found.append(_timed(session, command, query))
-    return [statistics.median(times) for times in zip(*found[1:], strict=True)]
+    return _median(found[1:])
 
 
 def _timed(session: Connection, command: str, query: str | None) -> tuple[float, float]:

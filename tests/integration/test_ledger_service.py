@@ -26,7 +26,8 @@ import pytest
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.statements import Statement
-from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused, UnsuitableRelation
+from kanon_pg.errors import AnswerWithheld, InputError, LedgerError, QueryRefused, UnsuitableRelation
+from kanon_pg.queries.check.write import compositions
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
 
@@ -132,6 +133,40 @@ def ask(session: Connection, text: str, parameters: Sequence[str] = ()) -> list[
 
 def among(table: str, condition: str) -> str:
     return f"select count(*), sum(income) from {table} where {condition}"
+
+
+Reads = Callable[..., list[bool]]
+
+
+@pytest.fixture
+def watched(hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Reads]]:
+    """Return a table, and what asks about it and says of every statement whether it collects rows."""
+    table, folder = f"people_{next(_numbers)}", str(tmp_path / "ledgers")
+    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
+    )
+    client.protect(hall.dsn, table, ledger_folder=folder)
+    texts: list[str] = []
+    rows_once = PsycopgDatabase.rows_once
+
+    def noting(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
+        texts.append(command.text)
+        return rows_once(db, command, *arguments)
+
+    monkeypatch.setattr(PsycopgDatabase, "rows_once", noting)
+
+    def reads(condition: str, *, answered: bool = True) -> list[bool]:
+        texts.clear()
+        try:
+            client.query(hall.dsn, among(table, condition), ledger_folder=folder)
+            assert answered
+        except AnswerWithheld:
+            assert not answered
+        return ["tidsend" in text for text in texts]
+
+    yield table, reads
+    ledger_parent.ledger_session.stop()
 
 
 @pytest.mark.parametrize(
@@ -659,6 +694,29 @@ def test_attack_with_queries_that_kill_their_workers(hall: Hall) -> None:
     assert ask(hall.session(BOB), among(table, "age <= 30"))
 
 
+def test_no_query_runs_while_refusals_could_not_be_written_down(
+    hall: Hall, watched: tuple[str, Reads], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, reads = watched
+    assert reads("age <= 30") == [True]
+    (folder,) = (tmp_path / "ledgers").glob("*/*")
+    file = folder / "unrecorded"
+    file.write_bytes(b"x" * 2_000_000)
+    file.chmod(0o600)
+    with monkeypatch.context() as broken:
+
+        def fail(*_: object) -> None:
+            raise LedgerError("The process fails again.")
+
+        broken.setattr(ledger_parent, "decide", fail)
+        for age in (20, 25):
+            assert reads(f"age <= {age}", answered=False) == []
+    # once the process decides again it moves what was written down, and records the query as not run
+    assert reads("age <= 20", answered=False) == []
+    assert not file.read_bytes()
+    assert reads("age <= 20") == [True]
+
+
 def test_a_ledger_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall) -> None:
     table = hall.table()
     parent = hall.folder(table).parent
@@ -1155,46 +1213,52 @@ def test_a_trusted_client_keeps_the_ledger_in_a_folder_of_its_own(hall: Hall, tm
     ledger_parent.ledger_session.stop()
 
 
-def test_a_new_query_reads_its_table_once(
-    hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table, folder = f"people_{next(_numbers)}", str(tmp_path / "ledgers")
-    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
-    hall.admin.execute(
-        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
-    )
-    client.protect(hall.dsn, table, ledger_folder=folder)
-    texts: list[str] = []
-    rows_once = PsycopgDatabase.rows_once
-
-    def watched(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
-        texts.append(command.text)
-        return rows_once(db, command, *arguments)
-
-    monkeypatch.setattr(PsycopgDatabase, "rows_once", watched)
-
-    def reads(age: int, *, answered: bool = True) -> list[bool]:
-        """Return for every statement that reads for a query whether it reads sets."""
-        texts.clear()
-        try:
-            client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
-            assert answered
-        except AnswerWithheld:
-            assert not answered
-        return ["tidsend" in text for text in texts]
-
-    assert reads(30) == [True]
-    assert reads(20) == [True]
-    assert reads(3, answered=False) == [True]
-    assert reads(29, answered=False) == [True]
+def test_a_new_query_reads_its_table_once(hall: Hall, watched: tuple[str, Reads]) -> None:
+    table, reads = watched
+    assert reads("age <= 30") == [True]
+    assert reads("age <= 20") == [True]
+    assert reads("age <= 3", answered=False) == [True]
+    assert reads("age <= 29", answered=False) == [True]
     # a query that comes again is not run, whatever became of it
-    assert reads(30) == []
-    assert reads(3, answered=False) == []
-    assert reads(29, answered=False) == []
+    assert reads("age <= 30") == []
+    assert reads("age <= 3", answered=False) == []
+    assert reads("age <= 29", answered=False) == []
     # what was known is not any more
     hall.admin.execute(f"insert into {table} select i % 20, i from generate_series(61, 90) i")
-    assert reads(30) == [True]
-    ledger_parent.ledger_session.stop()
+    assert reads("age <= 30") == [True]
+
+
+def test_no_rows_are_collected_for_the_later_ones_of_many_queries(
+    hall: Hall, watched: tuple[str, Reads]
+) -> None:
+    table, reads = watched
+    for age in (55, 48, 41, 34):
+        assert reads(f"age <= {age}") == [True]
+    # the answer, the rows by age and those without an income, and which ages are meant
+    assert reads("age <= 27") == [False, True, True, False]
+    assert reads("age <= 20") == [False, False]
+    # whatever becomes of a query, the same is read
+    assert reads("age <= 26", answered=False) == [False, False]
+    assert reads("age <= 29 and age > -1", answered=False) == [False, False, False]
+    assert reads("age <= 3", answered=False) == [False, False]
+    assert reads("age <= 27") == []
+    # rows that changed are collected again: of one person less, who is at none of the ages asked about
+    hall.admin.execute(f"update {table} set age = 100 where age = 13")
+    assert reads("age <= 27 and age > -1", answered=False) == [False, True]
+    assert reads("age <= 48 and age > -1", answered=False) == [True]
+
+
+def test_rows_are_collected_where_a_column_has_many_values(
+    hall: Hall, watched: tuple[str, Reads], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, reads = watched
+    monkeypatch.setattr(compositions, "_MOST_VALUES", 59)
+    for age in (55, 48, 41, 34):
+        assert reads(f"age <= {age}") == [True]
+    # the partition is given up, and not tried again
+    assert reads("age <= 27") == [False, True, True]
+    assert reads("age <= 20") == [True]
+    assert reads("age <= 19", answered=False) == [True]
 
 
 def test_protecting_twice_at_once_begins_one_ledger(hall: Hall) -> None:

@@ -52,6 +52,68 @@ class HiddenColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class RowPartition:
+    """For the ledger: all rows of a table by the values of an expression, whatever a query chooses.
+
+    Parameters
+    ----------
+    sql : str
+        Without parameters. Returns ``groups``, ``leaves``, ``lengths`` and ``row_ids`` as `EntitySet.sql`
+        does. Of the kind 'truth' these are the rows for which a condition is not true; else there is a group
+        for every value, numbered from 1, and ``count`` says how many; if more than `most`, there are no rows.
+        Of the kind 'values' it returns ``values``, too: that of each group as text, in order.
+    kind : {'values', 'groups', 'truth'}
+        Whether conditions on the value stand for conditions on rows; or only the groups are of use; or a
+        condition itself is the expression.
+    most : int or None
+        Most values; None if their number must not decide what is read, because the expression reads a
+        sensitive column.
+    """
+
+    sql: str
+    kind: Literal["values", "groups", "truth"]
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenValues:
+    """A condition that the value of a partition decides.
+
+    Parameters
+    ----------
+    partition : int
+        Position in `SetComposition.partitions`.
+    sql : str or None
+        Takes the parameters of the canonical SQL, as text, and the values as an array of text; returns the
+        ``place`` of those, counted from 1, for which the condition is true. None if the partition is of the
+        kind 'truth'.
+    """
+
+    partition: int
+    sql: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetComposition:
+    """For the ledger: sets as intersections of partitions, for which no row has to be read again.
+
+    Parameters
+    ----------
+    keys : tuple of int
+        Positions in `partitions` of the group keys.
+    where : tuple of ChosenValues
+        All of them hold in each group.
+    filters : tuple of tuple of ChosenValues
+        Those that all hold for the rows that a filter lets in.
+    """
+
+    partitions: tuple[RowPartition, ...]
+    keys: tuple[int, ...]
+    where: tuple[ChosenValues, ...]
+    filters: tuple[tuple[ChosenValues, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EntitySet:
     """For the ledger: a SELECT of the rows behind the figures of a level, in the snapshot of the answer.
 
@@ -97,6 +159,8 @@ class EntitySet:
         Of the kind 'known': whether these are the rows of all groups of the level; `sql` need not run then.
     is_whole : bool
         Of the kind 'secret': whether every part that reads a sensitive column is in it.
+    composition : SetComposition or None
+        How the same sets follow from partitions of the table; None if they do not.
     """
 
     relation: int
@@ -114,6 +178,7 @@ class EntitySet:
     everybody: bool = False
     union: bool = False
     is_whole: bool = True
+    composition: SetComposition | None = None
 
     @property
     def parts(self) -> int:

@@ -24,11 +24,13 @@ from kanon_pg.worker.ledger.folder import (
 )
 from kanon_pg.worker.ledger.journal import JournalMark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
+    ComposedSets,
     DerivedSets,
     PackedRows,
     PackedSets,
     RelationLedger,
     RulesAndBudgets,
+    SentPartition,
     SentSets,
     verified,
 )
@@ -144,7 +146,8 @@ def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart
             if ledger.state != request["seen"]:
                 raise LedgerError("The relation was read in another state than the answer.")
             ledger.state = request["state"]
-        answer = ledger.answer([_sent(item, parts) for item in request["sets"]])
+        partitions = [SentPartition(_packed(item, parts), item["is_truth"]) for item in request["partitions"]]
+        answer = ledger.answer([_sent(item, parts) for item in request["sets"]], partitions)
     failure = request["failure"]
     session = ledger.session(_terms(request))
     mark = _mark(request)
@@ -191,14 +194,26 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
     )
 
 
-def _pieces(item: Fields, parts: Parts) -> PackedSets | str | DerivedSets:
+def _pieces(item: Fields, parts: Parts) -> PackedSets | str | DerivedSets | ComposedSets:
     """Return the sets of a statement, the key of cached sets, or what they follow from."""
     if item["everybody"]:
         return DerivedSets.EVERYBODY
     if item["union"]:
         return DerivedSets.GROUPS
-    if "parts" not in item:
-        return str(item["key"])
+    if "composed" in item:
+        return _composed(item["composed"], str(item["key"]))
+    return _packed(item, parts) if "parts" in item else str(item["key"])
+
+
+def _composed(fields: Fields, key: str) -> ComposedSets:
+    def choices(found: Sequence[Any]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        return tuple((str(partition), tuple(map(int, places))) for partition, places in found)
+
+    keys = tuple(map(str, fields["keys"]))
+    return ComposedSets(keys, choices(fields["where"]), tuple(map(choices, fields["filters"])), key)
+
+
+def _packed(item: Fields, parts: Parts) -> PackedSets:
     groups, leaves, *rest = (parts[number] for number in item["parts"])
     rows = [PackedRows(lengths, row_ids) for lengths, row_ids in zip(rest[::2], rest[1::2], strict=True)]
     return PackedSets(

@@ -14,7 +14,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import AnswerSets, LevelSelection, Population
+from kanon_pg.worker.ledger.answers import AnswerSets, DisjointSets, LevelSelection, Population
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
     JOURNAL,
@@ -173,6 +173,76 @@ class DerivedSets(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SentPartition:
+    """All rows of the relation, in groups that are numbered from 1, with a key.
+
+    Parameters
+    ----------
+    is_truth : bool
+        Whether only the rows were sent for which a condition is not true: the second group.
+    """
+
+    sets: PackedSets
+    is_truth: bool
+
+
+Choice = tuple[str, tuple[int, ...]]
+"""Key of a partition, and the places of some of its groups, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedSets:
+    """Sets of a level that follow from partitions of the relation.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        Partitions by the group keys.
+    where : tuple of Choice
+        What holds for all rows of the groups; all of them do.
+    filters : tuple of tuple of Choice
+        What holds for the rows that each filter lets in.
+    key : str
+        As in `PackedSets`.
+    """
+
+    keys: tuple[str, ...]
+    where: tuple[Choice, ...]
+    filters: tuple[tuple[Choice, ...], ...]
+    key: str
+
+    def partitions(self) -> Iterator[str]:
+        """Yield the keys of all partitions."""
+        yield from self.keys
+        for choices in (self.where, *self.filters):
+            yield from (key for key, _ in choices)
+
+    def levels(self, partitions: Mapping[str, DisjointSets], everybody: BitMap) -> Iterator[DisjointSets]:
+        """Yield the groups, then what each filter lets in of them.
+
+        Time of one union per choice, and for each key of as many intersections as there are groups times its
+        values.
+        """
+        groups = [_chosen(self.where, partitions, everybody)]
+        for key in self.keys:
+            groups = [both for units in groups for part in partitions[key] if (both := units & part)]
+        yield tuple(units for units in groups if units)
+        for choices in self.filters:
+            let_in = _chosen(choices, partitions, everybody)
+            yield tuple(both for units in groups if (both := units & let_in))
+
+
+def _chosen(choices: Iterable[Choice], partitions: Mapping[str, DisjointSets], everybody: BitMap) -> BitMap:
+    found = everybody
+    for key, places in choices:
+        parts = partitions[key]
+        if not all(0 < place <= len(parts) for place in places):
+            raise LedgerError("A condition names a value that a partition does not have.")
+        found = found & BitMap.union(*(parts[place - 1] for place in places)) if places else BitMap()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class SentSets:
     """The sets of a statement, and what they stand for.
 
@@ -182,7 +252,7 @@ class SentSets:
         Number of the SELECT of the query that groups them.
     kind, narrowed, is_whole, spreads
         As in `kanon_pg.queries.check.verdict.EntitySet`.
-    sets : PackedSets, str or DerivedSets
+    sets : PackedSets, str, DerivedSets or ComposedSets
         As they were sent, the key of cached ones, or what they follow from.
     """
 
@@ -190,7 +260,7 @@ class SentSets:
     kind: Literal["groups", "windows", "known", "secret"]
     narrowed: bool
     is_whole: bool
-    sets: PackedSets | str | DerivedSets
+    sets: PackedSets | str | DerivedSets | ComposedSets
     spreads: tuple[int, ...] = ()
 
 
@@ -256,6 +326,8 @@ class RelationLedger:
         self.table_snapshot: TableSnapshot | None = None
         self._epoch: str | None = None
         self._cache = SetCache()
+        # apart, because what is made of partitions would push them out
+        self._partition_cache = SetCache()
         self._terms: RulesAndBudgets | None = None
         self._session: LedgerSession | None = None
         self._rank = -1
@@ -321,6 +393,7 @@ class RelationLedger:
             raise LedgerError("Rows came without the people that they belong to.")
         self.state, self.table_snapshot = None, None
         self._cache.clear()
+        self._partition_cache.clear()
         self.table_snapshot = TableSnapshot(leaves, writer.number(contents, people))
         self.state, self._epoch = state, epoch
 
@@ -330,11 +403,16 @@ class RelationLedger:
         return Population(units, self.row_numbers.owners)
 
     def cached_keys(self) -> list[str]:
-        """Return the keys of statements whose sets are cached for the present state."""
-        return self._cache.keys()
+        """Return the keys of statements whose sets are cached for the present state, and of partitions."""
+        return [*self._cache.keys(), *self._partition_cache.keys()]
 
-    def answer(self, sent: Sequence[SentSets]) -> AnswerSets:
+    def answer(self, sent: Sequence[SentSets], partitions: Sequence[SentPartition] = ()) -> AnswerSets:
         """Return the sets behind an answer.
+
+        Parameters
+        ----------
+        partitions : sequence of SentPartition
+            New ones.
 
         Raises
         ------
@@ -345,11 +423,12 @@ class RelationLedger:
         """
         # fetched first: new sets may push them out of the cache
         cached = {item.sets: self._cache.get(item.sets) for item in sent if isinstance(item.sets, str)}
+        used = self._partitions(sent, partitions)
         groups: dict[int, Parts] = {}
         pairs: list[tuple[SentSets, Parts]] = []
         spreads: list[Parts] = []
         for item in sent:
-            by_mask = cached[item.sets] if isinstance(item.sets, str) else self._read(item, groups)
+            by_mask = cached[item.sets] if isinstance(item.sets, str) else self._read(item, groups, used)
             found = _each_once(by_mask)
             pairs.append((item, found))
             if item.kind == "groups":
@@ -387,9 +466,39 @@ class RelationLedger:
                 ),
             )
 
-    def _read(self, item: SentSets, groups: Mapping[int, Parts]) -> ByMask:
+    def _partitions(
+        self, sent: Sequence[SentSets], packed: Sequence[SentPartition]
+    ) -> Mapping[str, DisjointSets]:
+        """Return the partitions that composed sets are made of, by their keys; the new ones are cached."""
+        new = {item.sets.key: self._partition(item) for item in packed if item.sets.key is not None}
+        keys = {key for item in sent if isinstance(item.sets, ComposedSets) for key in item.sets.partitions()}
+        # the order in which they are used last must not depend on hashes of this process
+        found = {key: self._partition_cache.get(key)[0][0] for key in sorted(keys - new.keys())}
+        for key, parts in new.items():
+            self._partition_cache.remember(key, ((parts,),), len(self.population().units))
+        return found | new
+
+    def _partition(self, partition: SentPartition) -> DisjointSets:
+        groups = self._sets(partition.sets, partition.sets.rows)
+        units = self.population().units
+        if partition.is_truth:
+            others = BitMap().union(*groups.values())
+            groups = {1: units - others, 2: others}
+        is_whole = sum(map(len, groups.values())) == len(units) and BitMap().union(*groups.values()) == units
+        if not is_whole or sorted(groups) != list(range(1, len(groups) + 1)):
+            raise LedgerError("A partition of a relation does not have every row once.")
+        return tuple(groups[number] for number in sorted(groups))
+
+    def _read(
+        self, item: SentSets, groups: Mapping[int, Parts], partitions: Mapping[str, DisjointSets]
+    ) -> ByMask:
         if isinstance(item.sets, PackedSets):
             return self._parts(item.sets)
+        if isinstance(item.sets, ComposedSets):
+            levels = item.sets.levels(partitions, self.population().units)
+            composed = tuple(distinct([sets]) for sets in levels)
+            self._cache.remember(item.sets.key, composed, len(self.population().units))
+            return composed
         if item.sets is DerivedSets.EVERYBODY:
             units = self.population().units
         else:

@@ -48,10 +48,15 @@ class KeyIndex:
         keys : array of uint64
             In any order; equal ones are numbered in this order.
         """
-        order = np.argsort(keys, kind="stable")
-        places = np.searchsorted(self.keys, keys[order], "right")
-        self.keys = np.insert(self.keys, places, keys[order])
-        self.numbers = np.insert(self.numbers, places, numbers[order])
+        if np.any(keys[1:] < keys[:-1]):  # those of a file's record are in order
+            order = np.argsort(keys, kind="stable")
+            keys, numbers = keys[order], numbers[order]
+        if not len(self.keys):
+            self.keys, self.numbers = keys.copy(), numbers.copy()
+            return
+        places = np.searchsorted(self.keys, keys, "right")
+        self.keys = np.insert(self.keys, places, keys)
+        self.numbers = np.insert(self.numbers, places, numbers)
 
     def find(self, keys: Keys) -> Numbers:
         """Return the numbers of keys, of the first, second ... occurrence where keys are equal.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.core.unrecorded import FILE, UnrecordedQuery, moved, note, noted
+from kanon_pg.core.unrecorded import FILE, UnrecordedQuery, has_room, moved, note, noted
 from kanon_pg.errors import LimitExceeded
 
 
@@ -101,3 +101,25 @@ def test_the_file_has_a_largest_size(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"\n" * 2 * 1024 * 1024)
     note(tmp_path, query(1))
     assert (tmp_path / FILE).stat().st_size == 2 * 1024 * 1024
+
+
+def test_there_is_room_until_hundreds_more_would_fill_the_file(tmp_path: Path) -> None:
+    assert has_room(tmp_path)
+    numbers = count()
+    while has_room(tmp_path):
+        note(tmp_path, query(next(numbers), "x" * 100_000))
+        if next(numbers) > 100:  # lines without texts are short
+            with (tmp_path / FILE).open("ab") as file:
+                file.write(b"\n" * 100_000)
+    before = len(noted(tmp_path))
+    for number in range(500):
+        note(tmp_path, query(number))
+    assert len(noted(tmp_path)) == before + 500
+    with moved(tmp_path):
+        pass
+    assert has_room(tmp_path)
+
+
+def test_a_file_that_cannot_be_looked_at_has_no_room(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert not has_room(tmp_path / "file")

@@ -27,10 +27,12 @@ from kanon_pg.worker.ledger.folder import (
 )
 from kanon_pg.worker.ledger.journal import read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
+    ComposedSets,
     PackedRows,
     PackedSets,
     RelationLedger,
     RulesAndBudgets,
+    SentPartition,
     SentSets,
 )
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
@@ -131,6 +133,84 @@ def test_sets_with_a_key_are_known_until_the_state_changes(parent: Path) -> None
         answer_of(ledger, ["groups"])
     answer_of(ledger, [pieces((1, 7, tids((0, 1))))])
     assert ledger.cached_keys() == []
+    ledger.close()
+
+
+def by_value(key: str, *groups: Sequence[Place]) -> SentPartition:
+    """Pack a partition of a table."""
+    packed = pieces(*((number, 7, tids(*places)) for number, places in enumerate(groups, 1)))
+    return SentPartition(replace(packed, key=key), is_truth=False)
+
+
+def denied(key: str, *places: Place) -> SentPartition:
+    """Pack the rows for which a condition is not true."""
+    return SentPartition(replace(pieces((1, 7, tids(*places))), key=key), is_truth=True)
+
+
+def composed_of(ledger: RelationLedger, sets: ComposedSets, *partitions: SentPartition) -> AnswerSets:
+    sent = SentSets(1, "groups", narrowed=False, is_whole=True, sets=sets)
+    return ledger.answer([sent], partitions)
+
+
+SIX = [((0, line), line) for line in range(1, 7)]
+BY_SEX = by_value("sex", [(0, 1), (0, 2), (0, 3)], [(0, 4), (0, 5)], [(0, 6)])
+BY_WARD = by_value("ward", [(0, 1), (0, 4), (0, 6)], [(0, 2), (0, 3), (0, 5)])
+
+
+def test_sets_are_composed_of_partitions(parent: Path) -> None:
+    ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
+    sets = ComposedSets(("ward",), (("sex", (1, 3)),), ((("paid", (1,)),), (("sex", ()),)), "query")
+    found = composed_of(ledger, sets, BY_SEX, BY_WARD, denied("paid", (0, 1), (0, 6)))
+    one, two, three, *_, six = (unit(ledger, content) for content in range(1, 7))
+    assert found.levels == ((BitMap([one, six]), BitMap([two, three])), (BitMap([two, three]),))
+    assert set(ledger.cached_keys()) == {"query", "sex", "ward", "paid"}
+    assert answer_of(ledger, ["query"]) == found
+    # the partitions need not come again
+    again = composed_of(ledger, ComposedSets(("sex",), (("ward", (2,)),), (), "other"))
+    assert set(map(len, again.levels[0])) == {2, 1}
+    whole = composed_of(ledger, ComposedSets((), (), (), "all"))
+    assert whole.levels == ((ledger.population().units,),)
+    nobody = composed_of(ledger, ComposedSets(("ward",), (("sex", ()),), (), "none"))
+    assert nobody.levels == ()
+    ledger.close()
+
+
+def test_partitions_of_another_state_are_not_known(parent: Path) -> None:
+    ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
+    sets = ComposedSets(("ward",), (), (), "query")
+    assert composed_of(ledger, sets, BY_WARD).levels
+    with ledger.row_numbers.exclusive() as writer:
+        ledger.take_snapshot(STATE, [leaf(7, SIX[:5])], writer, "epoch")
+    assert ledger.cached_keys() == []
+    with pytest.raises(LedgerError, match="not known"):
+        composed_of(ledger, sets)
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    "partition",
+    [
+        by_value("ward", [(0, 1), (0, 2)], [(0, 3), (0, 4), (0, 5)]),
+        by_value("ward", [(0, 1), (0, 2), (0, 3)], [(0, 3), (0, 4), (0, 5), (0, 6)]),
+        by_value("ward", [(0, 1), (0, 2)], [(0, 2), (0, 3), (0, 4), (0, 5)]),
+        SentPartition(
+            replace(pieces((2, 7, tids(*(place for place, _ in SIX)))), key="ward"), is_truth=False
+        ),
+    ],
+    ids=["a row lacks", "one twice", "one twice, one lacks", "numbers"],
+)
+def test_a_partition_has_every_row_once(parent: Path, partition: SentPartition) -> None:
+    ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
+    with pytest.raises(LedgerError, match="every row once"):
+        composed_of(ledger, ComposedSets(("ward",), (), (), "query"), partition)
+    ledger.close()
+
+
+@pytest.mark.parametrize("place", [0, 3, -1])
+def test_a_value_that_a_partition_does_not_have_is_refused(parent: Path, place: int) -> None:
+    ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
+    with pytest.raises(LedgerError, match="does not have"):
+        composed_of(ledger, ComposedSets((), (("ward", (place,)),), (), "query"), BY_WARD)
     ledger.close()
 
 

@@ -18,8 +18,9 @@ from kanon_pg.queries.check.plan.known import (
 )
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
-from kanon_pg.queries.check.verdict import CombinedSql, EntitySet
+from kanon_pg.queries.check.verdict import CombinedSql, EntitySet, RowPartition, SetComposition
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters
+from kanon_pg.queries.check.write.compositions import PartitionKind, composition_of
 from kanon_pg.queries.check.write.expressions import from_and_where
 from kanon_pg.queries.check.write.percentiles import Windows, ranked_sql, window_masks, windows_of
 from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_tids
@@ -149,6 +150,7 @@ class _SetWriter:
         suppresses: bool,
     ) -> None:
         self.level = level
+        self._plan = plan
         self._canonical = canonical
         self._instance = instance
         self._suppresses = suppresses
@@ -181,7 +183,20 @@ class _SetWriter:
             disjoint=self._disjoint,
             seed=self._seed() if by_content else None,
             covered_by=_cover(level, instance),
+            composition=self._composition(),
         )
+
+    def _composition(self) -> SetComposition | None:
+        if self._suppresses or not self._disjoint:
+            # which groups are shown follows from none of their parts
+            return None
+
+        def partition_of(level: GroupingLevel, kind: PartitionKind, most: int | None) -> RowPartition:
+            return _PartitionWriter(self._plan, self._canonical, level, self._instance).partition(kind, most)
+
+        masks = [mask for mask, _ in self._filters]
+        conditions = list(self._conditions())
+        return composition_of(self.level, masks, self._writer, conditions, self._seed(), partition_of)
 
     def _spreads(self) -> tuple[int, ...]:
         masks = [None, *(mask for mask, _ in self._filters)]
@@ -217,14 +232,14 @@ class _SetWriter:
     def _seed(self) -> int:
         return 1 + max((item.number for item in self._parameters), default=0)
 
-    def _packed(self, pieces: str) -> str:
+    def _packed(self, pieces: str, more: str = "") -> str:
         parts = [('pg_catalog.int8send("g")', "groups"), ('pg_catalog.oidsend("leaf")', "leaves")]
         for suffix in ("", *(f"_{number}" for number in range(1, len(self._filters) + 1))):
             row_ids = f'COALESCE("row_ids{suffix}", {EMPTY})'
             parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({row_ids}))", f"lengths{suffix}"))
             parts.append((row_ids, f"row_ids{suffix}"))
         shown = ", ".join(f'COALESCE({concatenated_sql(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
-        return f'SELECT {shown} FROM ({pieces}) AS "n"'
+        return f'SELECT {shown}{more} FROM ({pieces}) AS "n"'
 
     def _numbered(self) -> str:
         keys = [f'"p"."k{position}"' for position in range(len(self.level.keys))]
@@ -255,8 +270,10 @@ class _SetWriter:
         conditions = list(self._conditions())
         if conditions:
             rows += (" AND " if self.level.where else " WHERE ") + " AND ".join(conditions)
-        grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
-        return f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
+        # the one table of all rows is no part of what groups them
+        by_leaf = 0 if self._instance.relation is not None and self._instance.relation.single_table else 1
+        grouping = ", ".join(str(position + 1) for position in range(len(keys) + by_leaf))
+        return f"SELECT {', '.join(parts)}{rows}{f' GROUP BY {grouping}' if grouping else ''}"
 
     def _row_id_aggregates(self) -> Iterator[tuple[str, str]]:
         """Yield aggregates of the rows of a group, and of those of each filter, with suffixes of names."""
@@ -273,7 +290,10 @@ class _SetWriter:
         alias, relation = f'"{self._instance.alias}"', self._instance.relation
         assert relation is not None  # noqa: S101 - protected instances are relations
         if has_tids(relation):
-            return f"{alias}.tableoid", f"pg_catalog.tidsend({alias}.ctid)"
+            leaf = f"{alias}.tableoid"
+            if relation.single_table:
+                leaf = f"CAST({relation.oid} AS pg_catalog.oid)"
+            return leaf, f"pg_catalog.tidsend({alias}.ctid)"
         hashed = content_hash_sql(relation, alias, f"CAST(${self._seed()} AS pg_catalog.int8)")
         if self._instance.outer:
             # a row that found no partner has no content either
@@ -284,6 +304,29 @@ class _SetWriter:
         for item in self._parameters:
             # true; the server has to know the type of every parameter, used or not
             yield f"(CAST(${item.number} AS pg_catalog.{item.type_name}) IS NULL) IS NOT NULL"
+
+
+class _PartitionWriter(_SetWriter):
+    """Writes the statement that reads all rows of a table by one key, whatever the query."""
+
+    def __init__(
+        self, plan: Plan, canonical: CanonicalWriter, level: GroupingLevel, instance: Instance
+    ) -> None:
+        super().__init__(plan, canonical, level, instance, suppresses=False)
+        self._parameters = ()
+
+    def partition(self, kind: PartitionKind, most: int | None) -> RowPartition:
+        """Return the partition by the key, or by the truth of what the level's condition denies."""
+        if kind == "truth":
+            return RowPartition(self._packed(self._numbered()), kind)
+        number = '(SELECT pg_catalog.count(*) FROM "kanon_pieces")'
+        more = f', {number} AS "count"'
+        if kind == "values":
+            more += ', pg_catalog.array_agg(CAST("k0" AS pg_catalog.text) ORDER BY "g") AS "values"'
+        # unless so few, nothing of them is put together
+        few = "" if most is None else f" WHERE {number} OPERATOR(pg_catalog.<=) {most}"
+        packed = self._packed(f'SELECT * FROM "kanon_pieces"{few}', more)
+        return RowPartition(f'WITH "kanon_pieces" AS MATERIALIZED ({self._numbered()}) {packed}', kind, most)
 
 
 class _WindowWriter(_SetWriter):
