@@ -75,15 +75,15 @@ _STEPS = 60
 _STRIDE = 0.3
 """Steps of the subgradient method before each round, and the first one's length.
 
-25 steps cost 1.6 and 1.4 % more on CMC (l = 2, t = 0.3), on Adult (7 columns, occupation sensitive) 0.4 % more
-with l = 3, 0.5 % more with t = 0.3, and 0.1 % less with p = 4 (every fifth row, with t every twentieth).
+25 steps cost 1.6 and 1.4 % more on CMC (l = 2, t = 0.3). On Adult (7 columns, occupation sensitive, every
+fifth row, with t every twentieth) they cost 0.4 and 0.5 % more with l = 3 and t = 0.3, 0.1 % less with p = 4.
 """
 
 _SHARE_OF_DIVE = 0.5
 _FEWEST_STEPS = 15
 """Share of the time that is left which a dive should take: later rounds take fewer steps, at least these,
 where the first one shows that it would take longer. A dive that time ends gives nothing: on all of Adult
-(t = 0.3) it took 30 processor s, of 31 that were left.
+(t = 0.3) it took 31 processor s, of 33 that were left.
 """
 
 _SHARE = 0.3
@@ -352,7 +352,7 @@ def _settle_all(
 
 
 def _affordable_steps(clock: Clock, began: float | None, share: float) -> int:
-    """Return how many steps the rounds after the first one may take, so that the dive ends in its part of the time.
+    """Return how many steps rounds after the first may take, so that the dive ends in its part of the time.
 
     Parameters
     ----------
