@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError
+from kanon_pg.worker import clock
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns
@@ -14,6 +17,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.heuristics import search_greedily
+from kanon_pg.worker.solvers.refinement import diving_under_models
 from kanon_pg.worker.solvers.refinement.diving_under_models import (
     dive_again,
     dive_for_people,
@@ -117,3 +121,25 @@ def test_dives_keep_row_types_of_people_in_one_piece_and_k_people_in_a_class(see
     assert solution is not None
     assert not solution.is_divided
     assert cost_after_recount(packed, types, solution, k, PrivacyModels()) >= raised.bound
+
+
+@pytest.mark.parametrize(("seconds", "are_fewer"), [(None, False), (1000.0, False), (30.0, True)])
+def test_rounds_take_fewer_steps_where_the_first_one_shows_that_the_dive_would_take_too_long(
+    seconds, are_fewer, monkeypatch
+):
+    now, steps, adjust = [0.0], [], diving_under_models.adjust_prices
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def adjust_slowly(pool, stage, people, k, wanted, *others):
+        now[0] += 0.0 if steps else 8.0
+        steps.append(wanted)
+        return adjust(pool, stage, people, k, wanted, *others)
+
+    monkeypatch.setattr(diving_under_models, "adjust_prices", adjust_slowly)
+    _, types = case(1)
+    mask, request = all_patterns(types.columns), SolveRequest(3, models=PrivacyModels(l=2))
+    raised = raise_prices(types, mask.vectors, 3, Clock(), models=request.models)
+    assert dive_under_models(types, mask, request, Clock(seconds), raised.prices) is not None
+    assert len(steps) > 1
+    assert all(later < steps[0] for later in steps[1:]) == are_fewer
+    assert are_fewer or set(steps) == {steps[0]}
