@@ -45,10 +45,18 @@ def version_of(state: str) -> str | None:
     return None if version is None else json.dumps(version)
 
 
-def shown_state(context: LedgerContext, version: Sequence[Any] | None) -> str:
-    """Return a state as the ledger's worker keeps it."""
-    snapshot = context.snapshot if context.wrote_nothing else None
-    return json.dumps({"snapshot": snapshot, "version": version})
+def shown_state(
+    db: Database, relation: Relation, context: LedgerContext, version: Sequence[Any] | None
+) -> str:
+    """Return a state as the ledger's worker keeps it.
+
+    What the transaction itself did to the rows may be rolled back. Rows that it removed would be there
+    again, without being the work of a later transaction: nothing is in such a state a second time.
+    """
+    if context.wrote_nothing:
+        return json.dumps({"snapshot": context.snapshot, "version": version})
+    wrote = version is not None and db.row(statement("wrote_rows"), relation.oid)["wrote"]
+    return json.dumps({"snapshot": None, "version": None if wrote else version})
 
 
 def table_files(db: Database, relation: Relation) -> str:
@@ -69,7 +77,7 @@ def check_state(db: Database, relation: Relation, context: LedgerContext, before
     version = earlier.get("version")
     if version is None or version != _version(db, relation, context, version[-1]):
         return StateCheck(before, None)
-    return StateCheck(before, shown_state(context, version))
+    return StateCheck(before, shown_state(db, relation, context, version))
 
 
 def _version(db: Database, relation: Relation, context: LedgerContext, horizon: Any) -> list[Any] | None:

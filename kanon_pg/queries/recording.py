@@ -319,7 +319,8 @@ class _Recording:
         for leaf in leaves:
             total ^= leaf["fingerprint"]
         rows = sum(leaf["rows"] for leaf in leaves)
-        state = shown_state(self.context, [rows, total, files, horizon] if has_tids(relation) else None)
+        version = [rows, total, files, horizon] if has_tids(relation) else None
+        state = shown_state(self.db, relation, self.context, version)
         packed = [
             {
                 "oid": leaf["leaf"],

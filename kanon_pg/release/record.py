@@ -201,7 +201,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: Sett
         statement(
             "recount_seen",
             storage=storage,
-            seen=False,
+            generalized=(),
             entity=row["has_entity"],
             on_nodes=on_nodes,
             columns=[

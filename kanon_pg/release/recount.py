@@ -22,7 +22,7 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted, fingerprint
-from kanon_pg.release.generalized import float_literal, node_parts
+from kanon_pg.release.generalized import GeneralizedColumn, float_literal, node_parts
 from kanon_pg.release.plan import ReleasePlan
 
 
@@ -92,7 +92,7 @@ def recount(
         cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
-    by_pattern = db.rows(_counting(plan, storage, on_nodes=on_nodes))
+    by_pattern = db.rows(_counting(plan, storage, nodes, on_nodes=on_nodes))
     _require_guarantee(by_pattern, k)
     rows = _total(by_pattern, "rows")
     seen: Sequence[Row] = by_pattern
@@ -104,7 +104,7 @@ def recount(
     plain = {column for column in columns if plan.hierarchy_of(column) is None}
     stars = [(n, [column.weight for column in hidden if column in plain]) for n, hidden in suppressed]
     plain_cells = sum(n * len(weights) for n, weights in stars)
-    levels = recount_levels(db, plan, storage, nodes)
+    levels = _level_costs(plan, by_pattern[0])
     return Recount(
         rows=rows,
         people=people,
@@ -131,12 +131,17 @@ _SEEN = ("classes", "memberships", "smallest", "largest")
 """What is counted of classes as readers tell them apart."""
 
 
-def _counting(plan: ReleasePlan, storage: Identifier, *, on_nodes: bool) -> Statement:
-    """Return the query that counts classes."""
+def _counting(
+    plan: ReleasePlan, storage: Identifier, nodes: tuple[Identifier, ...], *, on_nodes: bool
+) -> Statement:
+    """Return the statement that counts classes, and what generalized cells cost."""
     return statement(
         "recount_storage",
         storage=storage,
-        seen=bool(plan.generalized),
+        generalized=[
+            _generalized_parts(plan, column, table)
+            for column, table in zip(plan.generalized, nodes, strict=True)
+        ],
         entity=plan.entity is not None,
         on_nodes=on_nodes,
         columns=[
@@ -203,17 +208,32 @@ class LevelCosts:
     heights: float = 0.0
 
 
-def recount_levels(
-    db: Database, plan: ReleasePlan, storage: Identifier, nodes: tuple[Identifier, ...]
-) -> LevelCosts:
-    """Count what generalized cells cost, and check that each is what it may be.
+def _generalized_parts(
+    plan: ReleasePlan, generalized: GeneralizedColumn, table: Identifier
+) -> dict[str, Any]:
+    position = generalized.number - 1
+    return {
+        "number": generalized.number,
+        "cell": generalized.column.alias,
+        "table": table,
+        "nodes": node_parts(generalized),
+        "offset": plan.levels.offsets[position],
+        "mask": (1 << plan.levels.widths[position]) - 1,
+        "height": generalized.height,
+        "lowest": generalized.requested.lowest,
+        "null_losses": Fragment(
+            f"ARRAY[{', '.join(str(float_literal(loss)) for loss in generalized.null_losses())}]"
+        ),
+    }
+
+
+def _level_costs(plan: ReleasePlan, found: Row) -> LevelCosts:
+    """Sum what generalized cells cost, and check that each is what it may be.
 
     Parameters
     ----------
-    storage : Identifier
-        The materialized view.
-    nodes : tuple of Identifier
-        The table of each generalized column.
+    found : row
+        Of the statement that counts classes.
 
     Raises
     ------
@@ -221,34 +241,17 @@ def recount_levels(
         If a cell is none of its hierarchy at its level, or below the lowest level.
     """
     weighted = shares = heights = 0.0
-    fields = plan.levels
-    for generalized, table in zip(plan.generalized, nodes, strict=True):
-        position = generalized.number - 1
-        found = db.row(
-            statement(
-                "recount_levels",
-                storage=storage,
-                table=table,
-                output=generalized.column.output,
-                nodes=node_parts(generalized),
-                offset=fields.offsets[position],
-                mask=(1 << fields.widths[position]) - 1,
-                height=generalized.height,
-                lowest=generalized.requested.lowest,
-                null_losses=Fragment(
-                    f"ARRAY[{', '.join(str(float_literal(loss)) for loss in generalized.null_losses())}]"
-                ),
-            )
-        )
-        if found["strange"]:
+    for generalized in plan.generalized:
+        column, number = generalized.column, generalized.number
+        if found[f"strange_{number}"]:
             raise VerificationFailed(
-                f"The recount found cells of column {generalized.column.output} that their hierarchy "
+                f"The recount found cells of column {column.output} that their hierarchy "
                 "does not have at their level; nothing was published.",
                 hint="This is a defect: please report it.",
             )
-        weighted += generalized.column.weight * found["loss"]
-        shares += found["share"]
-        heights += found["levels"] / generalized.height
+        weighted += column.weight * found[f"loss_{number}"]
+        shares += found[f"share_{number}"]
+        heights += found[f"levels_{number}"] / generalized.height
     return LevelCosts(weighted, shares, heights)
 
 

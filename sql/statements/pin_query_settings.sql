@@ -6,6 +6,7 @@ SELECT
     pg_catalog.set_config('intervalstyle', 'postgres', true) AS intervalstyle,
     pg_catalog.set_config('extra_float_digits', '1', true) AS extra_float_digits,
     pg_catalog.set_config('bytea_output', 'hex', true) AS bytea_output,
+    pg_catalog.set_config('array_nulls', 'on', true) AS array_nulls,
     pg_catalog.set_config('lc_monetary', 'C', true) AS lc_monetary,
     pg_catalog.set_config('lc_numeric', 'C', true) AS lc_numeric,
     pg_catalog.set_config('lc_time', 'C', true) AS lc_time,

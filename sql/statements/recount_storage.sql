@@ -1,7 +1,8 @@
 -- Classes of a release by pattern vector, counted on the published cells. People are grouped before they are counted:
 -- a DISTINCT count would sort all rows by their cells, and hashing asks no collation.
--- Where cells are generalized, also classes as readers tell them apart, of the same rows.
-{% if seen %}
+-- Where cells are generalized, also classes as readers tell them apart, and what these cells cost, of the same groups:
+-- the rows are read once.
+{% if generalized %}
 WITH held AS MATERIALIZED (
 {% include "recount/stored_rows.sql" %}
 
@@ -9,11 +10,15 @@ WITH held AS MATERIALIZED (
 
 {% endif %}
 SELECT
-    by_pattern.*{% if seen %},
+    by_pattern.*{% if generalized %},
     seen.classes AS seen_classes,
     seen.memberships AS seen_memberships,
     seen.smallest AS seen_smallest,
-    seen.largest AS seen_largest{% endif %}
+    seen.largest AS seen_largest{% for g in generalized %},
+    levels_{{ g.number }}.loss AS loss_{{ g.number }},
+    levels_{{ g.number }}.share AS share_{{ g.number }},
+    levels_{{ g.number }}.levels AS levels_{{ g.number }},
+    levels_{{ g.number }}.strange AS strange_{{ g.number }}{% endfor %}{% endif %}
 
 FROM (
     SELECT
@@ -42,7 +47,7 @@ FROM (
             n,
             n AS people
 {% endif %}
-        FROM {% if seen %}held{% else %}(
+        FROM {% if generalized %}held{% else %}(
 {% include "recount/stored_rows.sql" %}
 
         ) AS held{% endif %}
@@ -54,8 +59,15 @@ FROM (
     ) AS class
     GROUP BY pattern
 ) AS by_pattern
-{% if seen %}
+{% if generalized %}
 CROSS JOIN (
 {% include "recount/seen_classes.sql" %}
+
 ) AS seen
+{% for g in generalized %}
+CROSS JOIN (
+{% include "recount/levels.sql" %}
+
+) AS levels_{{ g.number }}
+{% endfor %}
 {% endif %}

@@ -120,10 +120,11 @@ def hall(server: Server, kanon_template: str) -> Iterator[Hall]:
         yield made
 
 
-def ask(session: Connection, text: str) -> list[Any] | None:
+def ask(session: Connection, text: str, parameters: Sequence[str] = ()) -> list[Any] | None:
     """Return the rows of an answer, None if it is withheld."""
+    arguments = [text, list(parameters)]
     try:
-        return [row[0] for row in session.execute("select kanon_query(%s)", [text]).fetchall()]
+        return [row[0] for row in session.execute("select kanon_query(%s, %s)", arguments).fetchall()]
     except psycopg.Error as error:
         if error.sqlstate != AnswerWithheld.sqlstate:
             raise
@@ -323,6 +324,35 @@ def test_a_rollback_removes_nothing(hall: Hall) -> None:
     assert ask(session, among(table, "age <= 20"))
     session.execute("rollback to before; commit")
     assert ask(hall.session(BOB), among(table, "age <= 19")) is None
+
+
+@pytest.mark.parametrize("undo", ["rollback", "rollback to before; commit"])
+def test_rows_that_come_back_by_a_rollback_are_not_those_of_a_later_writer(hall: Hall, undo: str) -> None:
+    table, session = hall.table(), hall.session()
+    hall.admin.execute(f"grant select, delete on {table} to {ANN}")
+    session.execute("begin; savepoint before")
+    session.execute(f"delete from {table} where age = 13")
+    assert ask(session, among(table, "age <= 55"))
+    assert ask(session, among(table, "age <= 50"))
+    session.execute(undo)
+    hall.admin.execute(f"revoke select, delete on {table} from {ANN}")
+    # as many rows as in the transaction, none of them younger
+    hall.admin.execute(f"delete from {table} where age = 20")
+    # the person of age 13 more, the one of age 20 less
+    assert ask(session, among(table, "age <= 55")) is None
+    assert [reason for _, _, reason in hall.log(table)] == [None, None, "difference"]
+
+
+def test_a_setting_that_reads_arrays_otherwise_makes_no_two_sets_one(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    condition = "not (city = any($1)) and age <="
+    # all of them have a city, and none is known to be other than NULL
+    for age in (50, 49):
+        for setting, figures in (("on", "count(*), sum(income) as y"), ("off", "sum(income) as x, count(*)")):
+            session.execute(f"set array_nulls = {setting}")
+            query = f"select {figures} from {table} where {condition} {age}"
+            assert ask(session, query, ['{NULL,"zzz"}']) is None
+    assert {reason for _, _, reason in hall.log(table)} == {"size"}
 
 
 def test_a_query_that_comes_again_is_compared_as_it_is_now(hall: Hall) -> None:

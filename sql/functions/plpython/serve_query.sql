@@ -15,6 +15,7 @@ SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'postgres'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
+SET array_nulls = on
 SET lc_monetary = 'C'
 SET lc_numeric = 'C'
 SET lc_time = 'C'

@@ -25,7 +25,7 @@ FROM (
             person,
 {% endif %}
             sum(n) AS n
-        FROM {% if seen %}held{% else %}(
+        FROM {% if generalized %}held{% else %}(
 {% include "recount/stored_rows.sql" %}
 
         ) AS held{% endif %}
