@@ -38,8 +38,8 @@ from kanon_pg.queries.check.write.expressions import Writer, quoted
 from kanon_pg.queries.check.write.table_snapshot import has_tids
 
 _MOST_KEYS = 1
-"""Group keys of a composition. With two, every value of one would meet every value of the other, while others wait for
-the ledger: with a sensitive one the time would tell how many values it has among people who are not chosen."""
+"""Group keys of a composition. With two, every value of one would meet every value of the other, while others
+wait for the ledger: with a sensitive one the time would tell how many values nobody chose."""
 
 _MOST_VALUES = 1000
 """Of a known column; more are as many sets, each of its own size."""
