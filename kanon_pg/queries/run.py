@@ -248,6 +248,8 @@ def outcome_of(
         elif (found := outcome_cache.find(key, version_of(checked.present))) is not None:
             return replace(found, checked=checked, composed=composed)
     outcome = run_query(db, verdict, values, max_rows, with_sets=with_sets)
+    if with_sets:
+        composed -= set(numbers)  # they were read because of others
     return replace(outcome, key=key, checked=checked, composed=composed)
 
 

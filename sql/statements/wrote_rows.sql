@@ -1,6 +1,6 @@
--- Whether the transaction wrote or removed rows of a relation or of what it consists of, be it in a savepoint that was
--- rolled back since. Counts of what the session wrote just before may still be in it: true rather too often, and always
--- where the server does not count.
+-- Whether the transaction may have written or removed rows of a relation or of what it consists of: it holds a lock that
+-- writers take, until it ends or is rolled back to a savepoint before. Statistics would not do: queries keep them from
+-- being counted, also for a statement around them.
 -- $1 bigint
 WITH RECURSIVE below (oid) AS (
     SELECT $1::bigint::oid
@@ -8,10 +8,11 @@ WITH RECURSIVE below (oid) AS (
     SELECT i.inhrelid FROM below JOIN pg_catalog.pg_inherits AS i ON i.inhparent = below.oid
 )
 
-SELECT
-    pg_catalog.current_setting('track_counts') <> 'on' OR pg_catalog.bool_or(
-        pg_catalog.pg_stat_get_xact_tuples_inserted(below.oid)
-        + pg_catalog.pg_stat_get_xact_tuples_updated(below.oid)
-        + pg_catalog.pg_stat_get_xact_tuples_deleted(below.oid) > 0
-    ) AS wrote
-FROM below
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_locks AS l
+    WHERE l.locktype = 'relation'
+        AND l.pid = pg_catalog.pg_backend_pid()
+        AND l.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database())
+        AND l.relation IN (SELECT below.oid FROM below)
+        AND l.mode NOT IN ('AccessShareLock', 'RowShareLock')
+) AS wrote

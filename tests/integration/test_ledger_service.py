@@ -27,7 +27,11 @@ from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.statements import Statement
 from kanon_pg.errors import AnswerWithheld, InputError, LedgerError, QueryRefused, UnsuitableRelation
+from kanon_pg.queries.check.catalog import Relation, RelationKind
 from kanon_pg.queries.check.write import compositions
+from kanon_pg.queries.ledgers import LedgerContext
+from kanon_pg.queries.outcome_cache import shown_state, version_of
+from kanon_pg.queries.run import without_statistics
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
 
@@ -341,6 +345,33 @@ def test_rows_that_come_back_by_a_rollback_are_not_those_of_a_later_writer(hall:
     # the person of age 13 more, the one of age 20 less
     assert ask(session, among(table, "age <= 55")) is None
     assert [reason for _, _, reason in hall.log(table)] == [None, None, "difference"]
+
+
+def test_only_a_table_that_the_transaction_wrote_to_is_in_no_later_state(hall: Hall) -> None:
+    table, other = hall.table(), hall.table()
+    oid = hall.admin.execute("select %s::regclass::oid", [table]).fetchone()
+    assert oid is not None
+    relation = Relation(oid[0], "public", table, RelationKind.TABLE, ())
+    context = LedgerContext("1:1:", False, "", "", "UTC")
+
+    def is_kept() -> bool:
+        return version_of(shown_state(db, relation, context, [1, 2, "files", 3])) is not None
+
+    with psycopg.connect(hall.dsn) as connection:
+        db = PsycopgDatabase(connection)
+        with without_statistics(db):
+            connection.execute(f"select from {table}")
+        connection.execute(f"delete from {other} where age = 13")
+        assert is_kept()
+        connection.execute("savepoint before")
+        connection.execute(f"delete from {table} where age = 13")
+        assert not is_kept()
+        connection.execute("rollback to before")
+        assert is_kept()
+        connection.execute(f"update {table} set age = age where age = 13")
+        with without_statistics(db):
+            assert not is_kept()
+        connection.rollback()
 
 
 def test_a_setting_that_reads_arrays_otherwise_makes_no_two_sets_one(hall: Hall) -> None:

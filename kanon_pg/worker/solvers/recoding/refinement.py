@@ -1,8 +1,9 @@
 """The search of suppression for tables with hierarchies: dives, annealing, integer programs and flows.
 
 These search a graph of row types and instances, and what an instance is does not matter to them. Here it
-is a node vector: the ones that the search of prices collected, which are all that good solutions use, and
-those of the best solution so far. An instance is named by its number in place of a pattern vector.
+is a node vector: the ones that the search of prices collected, and those of the best solution of each
+round, in which annealing may have met others. An instance is named by its number in place of a pattern
+vector.
 """
 
 from __future__ import annotations
