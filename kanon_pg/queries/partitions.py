@@ -184,7 +184,7 @@ class ComposingTable:
             return [_places(db, choice, partitions[choice.partition], arguments) for choice in choices]
 
         return {
-            "keys": [partitions[place].key for place in composition.keys],
+            "groups": None if composition.groups is None else partitions[composition.groups].key,
             "where": chosen(composition.where),
             "filters": [chosen(choices) for choices in composition.filters],
         }

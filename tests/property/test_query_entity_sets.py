@@ -266,8 +266,8 @@ def composed_sets(
         return found
 
     groups = [holding(item.composition.where)]
-    for key in item.composition.keys:
-        groups = [units & part for units in groups for part in partitions[key].values()]
+    if item.composition.groups is not None:
+        groups = [units & part for units in groups for part in partitions[item.composition.groups].values()]
     masks = [holding(choices) for choices in item.composition.filters]
     # what is sent says whom a filter leaves out
     found = [(units, *(units - mask for mask in masks)) for units in groups if units]

@@ -99,8 +99,8 @@ class SetComposition:
 
     Parameters
     ----------
-    keys : tuple of int
-        Positions in `partitions` of the group keys.
+    groups : int or None
+        Position in `partitions` of the group key; None if there is none.
     where : tuple of ChosenValues
         All of them hold in each group.
     filters : tuple of tuple of ChosenValues
@@ -108,7 +108,7 @@ class SetComposition:
     """
 
     partitions: tuple[RowPartition, ...]
-    keys: tuple[int, ...]
+    groups: int | None
     where: tuple[ChosenValues, ...]
     filters: tuple[tuple[ChosenValues, ...], ...]
 

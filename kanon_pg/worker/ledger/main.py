@@ -209,8 +209,8 @@ def _composed(fields: Fields, key: str) -> ComposedSets:
     def choices(found: Sequence[Any]) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return tuple((str(partition), tuple(map(int, places))) for partition, places in found)
 
-    keys = tuple(map(str, fields["keys"]))
-    return ComposedSets(keys, choices(fields["where"]), tuple(map(choices, fields["filters"])), key)
+    groups = None if fields["groups"] is None else str(fields["groups"])
+    return ComposedSets(groups, choices(fields["where"]), tuple(map(choices, fields["filters"])), key)
 
 
 def _packed(item: Fields, parts: Parts) -> PackedSets:

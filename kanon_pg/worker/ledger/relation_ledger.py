@@ -196,8 +196,8 @@ class ComposedSets:
 
     Parameters
     ----------
-    keys : tuple of str
-        Partitions by the group keys.
+    groups : str or None
+        Partition by the group key; None if there is none.
     where : tuple of Choice
         What holds for all rows of the groups; all of them do.
     filters : tuple of tuple of Choice
@@ -206,27 +206,27 @@ class ComposedSets:
         As in `PackedSets`.
     """
 
-    keys: tuple[str, ...]
+    groups: str | None
     where: tuple[Choice, ...]
     filters: tuple[tuple[Choice, ...], ...]
     key: str
 
     def partitions(self) -> Iterator[str]:
         """Yield the keys of all partitions."""
-        yield from self.keys
+        if self.groups is not None:
+            yield self.groups
         for choices in (self.where, *self.filters):
             yield from (key for key, _ in choices)
 
     def levels(self, partitions: Mapping[str, DisjointSets], everybody: BitMap) -> Iterator[DisjointSets]:
         """Yield the groups, then what each filter lets in of them.
 
-        Time of one union per choice, and for each key of as many intersections as there are groups times its
-        values.
+        Time of one union per choice, and of one intersection for each value of the group key.
         """
-        groups = [_chosen(self.where, partitions, everybody)]
-        for key in self.keys:
-            groups = [both for units in groups for part in partitions[key] if (both := units & part)]
-        yield tuple(units for units in groups if units)
+        chosen = _chosen(self.where, partitions, everybody)
+        parts = (everybody,) if self.groups is None else partitions[self.groups]
+        groups = [both for part in parts if (both := chosen & part)]
+        yield tuple(groups)
         for choices in self.filters:
             let_in = _chosen(choices, partitions, everybody)
             yield tuple(both for units in groups if (both := units & let_in))

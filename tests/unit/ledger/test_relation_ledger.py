@@ -159,25 +159,25 @@ BY_WARD = by_value("ward", [(0, 1), (0, 4), (0, 6)], [(0, 2), (0, 3), (0, 5)])
 
 def test_sets_are_composed_of_partitions(parent: Path) -> None:
     ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
-    sets = ComposedSets(("ward",), (("sex", (1, 3)),), ((("paid", (1,)),), (("sex", ()),)), "query")
+    sets = ComposedSets("ward", (("sex", (1, 3)),), ((("paid", (1,)),), (("sex", ()),)), "query")
     found = composed_of(ledger, sets, BY_SEX, BY_WARD, denied("paid", (0, 1), (0, 6)))
     one, two, three, *_, six = (unit(ledger, content) for content in range(1, 7))
     assert found.levels == ((BitMap([one, six]), BitMap([two, three])), (BitMap([two, three]),))
     assert set(ledger.cached_keys()) == {"query", "sex", "ward", "paid"}
     assert answer_of(ledger, ["query"]) == found
     # the partitions need not come again
-    again = composed_of(ledger, ComposedSets(("sex",), (("ward", (2,)),), (), "other"))
+    again = composed_of(ledger, ComposedSets("sex", (("ward", (2,)),), (), "other"))
     assert set(map(len, again.levels[0])) == {2, 1}
-    whole = composed_of(ledger, ComposedSets((), (), (), "all"))
+    whole = composed_of(ledger, ComposedSets(None, (), (), "all"))
     assert whole.levels == ((ledger.population().units,),)
-    nobody = composed_of(ledger, ComposedSets(("ward",), (("sex", ()),), (), "none"))
+    nobody = composed_of(ledger, ComposedSets("ward", (("sex", ()),), (), "none"))
     assert nobody.levels == ()
     ledger.close()
 
 
 def test_partitions_of_another_state_are_not_known(parent: Path) -> None:
     ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
-    sets = ComposedSets(("ward",), (), (), "query")
+    sets = ComposedSets("ward", (), (), "query")
     assert composed_of(ledger, sets, BY_WARD).levels
     with ledger.row_numbers.exclusive() as writer:
         ledger.take_snapshot(STATE, [leaf(7, SIX[:5])], writer, "epoch")
@@ -202,7 +202,7 @@ def test_partitions_of_another_state_are_not_known(parent: Path) -> None:
 def test_a_partition_has_every_row_once(parent: Path, partition: SentPartition) -> None:
     ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
     with pytest.raises(LedgerError, match="every row once"):
-        composed_of(ledger, ComposedSets(("ward",), (), (), "query"), partition)
+        composed_of(ledger, ComposedSets("ward", (), (), "query"), partition)
     ledger.close()
 
 
@@ -210,7 +210,7 @@ def test_a_partition_has_every_row_once(parent: Path, partition: SentPartition) 
 def test_a_value_that_a_partition_does_not_have_is_refused(parent: Path, place: int) -> None:
     ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
     with pytest.raises(LedgerError, match="does not have"):
-        composed_of(ledger, ComposedSets((), (("ward", (place,)),), (), "query"), BY_WARD)
+        composed_of(ledger, ComposedSets(None, (("ward", (place,)),), (), "query"), BY_WARD)
     ledger.close()
 
 

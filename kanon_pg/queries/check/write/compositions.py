@@ -37,10 +37,6 @@ from kanon_pg.queries.check.verdict import ChosenValues, RowPartition, SetCompos
 from kanon_pg.queries.check.write.expressions import Writer, quoted
 from kanon_pg.queries.check.write.table_snapshot import has_tids
 
-_MOST_KEYS = 1
-"""Group keys of a composition. With two, every value of one would meet every value of the other, while others
-wait for the ledger: with a sensitive one the time would tell how many values nobody chose."""
-
 _MOST_VALUES = 1000
 """Of a known column; more are as many sets, each of its own size."""
 
@@ -81,19 +77,22 @@ def composition_of(
     partition_of : callable
         Returns the partition of a kind and of so many values that a level of one key or condition makes.
     """
-    if len(level.instances) != 1 or len(level.keys) > _MOST_KEYS:
+    # with two keys every value of one would meet every value of the other, while others wait for the ledger:
+    # with a sensitive one the time would tell how many values nobody chose
+    if len(level.instances) != 1 or len(level.keys) > 1:
         return None
     (instance,) = level.instances
-    if not _is_single_table(instance) or not all(isinstance(key, ColumnRef) for key in level.keys):
+    (key,) = level.keys or (None,)
+    if not _is_single_table(instance) or not (key is None or isinstance(key, ColumnRef)):
         return None
     found = _Composer(level, instance, writer, conditions, values, partition_of)
     where = found.chosen(level.where)
     masks = [found.chosen((mask,)) for mask in filters]
     if where is None or None in masks:
         return None
-    keys = tuple(found.partition_by(key) for key in level.keys if isinstance(key, ColumnRef))
+    groups = None if key is None else found.partition_by(key)
     lets_in = tuple(mask for mask in masks if mask is not None)
-    return SetComposition(tuple(found.partitions), keys, where, lets_in)
+    return SetComposition(tuple(found.partitions), groups, where, lets_in)
 
 
 def _is_single_table(instance: Instance) -> bool:
