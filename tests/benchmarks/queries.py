@@ -99,10 +99,13 @@ _NEW = 3
 def _compared(connection: Connection, relation: str, text: str, settings: Settings) -> list[object]:
     pairwise, numbers = f"{relation}_pairwise", count(2)
 
+    first, news, direct = [], [], []
+
     def new(session: Connection) -> tuple[float, float]:
+        # in turn, because what else the machine does comes and goes
+        direct.append(_timed(session, text.format(pairwise, 1), None))
         return _timed(session, _ASK, text.format(pairwise, next(numbers)))
 
-    first, news = [], []
     for _ in range(_SESSIONS):
         with _session(connection) as session:
             first.append(_timed(session, _ASK, text.format(pairwise, 1)))
@@ -114,9 +117,8 @@ def _compared(connection: Connection, relation: str, text: str, settings: Settin
         for _ in range(_NEW):
             new(session)
         reading, later = new(session), [new(session) for _ in again]
-        direct = _medians(session, [(text.format(pairwise, number), None) for number in again])
         off = _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
-        figures = [direct, off, _median(first), _median(news), list(reading), _median(later[1:])]
+        figures = [_median(direct), off, _median(first), _median(news), list(reading), _median(later[1:])]
         figures += [_medians(session, asked), _medians(session, asked, writer=connection)]
     return [relation, text.format(relation, 1), *(figure for pair in figures for figure in pair)]
 
