@@ -2,11 +2,13 @@
 
 The rows that may enter with a version are anonymized by annealing in which a row may also wait: at what it
 will probably cost later, as far as rows like it have come so far, and a price that moves until as many wait
-as may. It is an experiment outside the server: it says how much choosing jointly would gain.
+as may. Beside it, whole classes of the greedy method wait, those that lose most against what their rows will
+probably lose later. Both are experiments outside the server.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numba as nb
@@ -51,10 +53,19 @@ class _Pool(NamedTuple):
     price: Floats
 
 
-def least_cells_jointly(
-    codes: Ints, batches: int, longest: int, share: float, foresight: float = FORESIGHT
-) -> int:
+def least_cells_jointly(codes: Ints, batches: int, longest: int, share: float) -> int:
     """Return the suppressed cells of published rows; see `tests.benchmarks.hindsight.least_cells`."""
+    return _cells_of_history(codes, batches, longest, share, _entered)
+
+
+def least_cells_by_class(codes: Ints, batches: int, longest: int, share: float) -> int:
+    """Return them where all are anonymized, and then the classes wait that lose most against later."""
+    return _cells_of_history(codes, batches, longest, share, _entered_by_class)
+
+
+def _cells_of_history(
+    codes: Ints, batches: int, longest: int, share: float, enter: Callable[[Ints, Floats, int], Ints]
+) -> int:
     batch = np.concatenate(
         [np.full(len(rows), b) for b, rows in enumerate(np.array_split(np.arange(len(codes)), batches), 1)]
     )
@@ -62,16 +73,31 @@ def least_cells_jointly(
     for version in range(1, batches + 1):
         seen = int((batch <= version).sum())
         rows = np.concatenate([pending, np.flatnonzero(batch == version)])
-        wait = foresight * _later(codes[:seen], version)[rows]
+        wait = FORESIGHT * _later(codes[:seen], version)[rows]
         wait[version - batch[rows] >= longest] = _NEVER
         most = int(share * seen)
-        patterns = _entered(codes[rows], wait, most)
+        patterns = enter(codes[rows], wait, most)
         waits = patterns < 0
         assert waits.sum() <= most
         assert (version - batch[rows[waits]] < longest).all()
         total += int(np.bitwise_count(patterns[~waits]).sum())
         pending = rows[waits]
     return total
+
+
+def _entered_by_class(codes: Ints, wait: Floats, most: int) -> Ints:
+    """Return the pattern of each row by the greedy method, -1 of the classes that wait."""
+    patterns = patterns_of(codes)
+    kept = (patterns[:, None] >> np.arange(codes.shape[1])) & 1 == 0
+    cells = np.column_stack([np.where(kept, codes, -1), patterns])
+    number = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+    sizes = np.bincount(number)
+    assert sizes.min() >= K
+    gain = np.bincount(number, np.bitwise_count(patterns) - wait) / sizes
+    blocked = np.bincount(number, wait >= _NEVER) > 0
+    first = np.argsort(np.where(blocked, np.inf, -gain), kind="stable")
+    waits = first[(np.cumsum(sizes[first]) <= most) & ~blocked[first]]
+    return np.where(np.isin(number, waits), -1, patterns)
 
 
 def _numbered(codes: Ints, pattern: int) -> Ints:
@@ -108,7 +134,7 @@ def _entered(codes: Ints, wait: Floats, most: int) -> Ints:
     # The price leaves a few too many or too few.
     waits = np.flatnonzero(pool.pattern < 0)
     classes = np.array([_cheapest(pool, row) for row in waits], dtype=np.int64)
-    excess = pool.cells[classes] - wait[waits]
+    excess = np.where(classes < 0, np.inf, pool.cells[classes] - wait[waits])
     for place in np.argsort(excess, kind="stable")[: max(0, len(waits) - most)]:
         _assign(pool, waits[place], classes[place])
     costly = np.argsort(wait - np.where(pool.pattern < 0, -np.inf, pool.cells[pool.pattern]), kind="stable")
