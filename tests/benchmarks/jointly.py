@@ -79,7 +79,7 @@ def _cells_of_history(
         patterns = enter(codes[rows], wait, most)
         waits = patterns < 0
         assert waits.sum() <= most
-        assert (version - batch[rows[waits]] < longest).all()
+        assert (wait[waits] < _NEVER).all()
         total += int(np.bitwise_count(patterns[~waits]).sum())
         pending = rows[waits]
     return total
@@ -137,6 +137,9 @@ def _entered(codes: Ints, wait: Floats, most: int) -> Ints:
     excess = np.where(classes < 0, np.inf, pool.cells[classes] - wait[waits])
     for place in np.argsort(excess, kind="stable")[: max(0, len(waits) - most)]:
         _assign(pool, waits[place], classes[place])
+    if pool.waiting[0] > most or (pool.pattern[wait >= _NEVER] < 0).any():
+        # Of few rows, some that have to enter may fit no class that is left.
+        return _entered_by_class(codes, wait, most)
     costly = np.argsort(wait - np.where(pool.pattern < 0, -np.inf, pool.cells[pool.pattern]), kind="stable")
     for row in costly:
         pattern = pool.pattern[row]
@@ -146,7 +149,6 @@ def _entered(codes: Ints, wait: Floats, most: int) -> Ints:
             _assign(pool, row, -1)
     filled = pool.counts[pool.counts > 0]
     assert filled.min() >= K
-    assert (pool.pattern[wait >= _NEVER] >= 0).all()
     return pool.pattern
 
 
