@@ -393,7 +393,11 @@ class _Recording:
             if composed is not None:
                 return {"composed": composed}
         parts = self.outcome.sets.get(number)
-        return {"parts": request.attach(*(parts or self._read(item, arguments)))}
+        if parts is None:
+            return {"parts": request.attach(*self._read(item, arguments))}
+        combined = self.verdict.combined_sql
+        has_marks = combined is not None and number in combined.marked
+        return {"parts": request.attach(*parts), "marked": len(item.filters) if has_marks else 0}
 
     def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
         (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
