@@ -393,11 +393,7 @@ class _Recording:
             if composed is not None:
                 return {"composed": composed}
         parts = self.outcome.sets.get(number)
-        if parts is None:
-            return {"parts": request.attach(*self._read(item, arguments))}
-        combined = self.verdict.combined_sql
-        has_marks = combined is not None and number in combined.marked
-        return {"parts": request.attach(*parts), "marked": len(item.filters) if has_marks else 0}
+        return {"parts": request.attach(*(parts or self._read(item, arguments)))}
 
     def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
         (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)

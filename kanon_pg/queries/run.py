@@ -71,7 +71,7 @@ def run_query(
     rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
     sets: dict[int, list[bytes]] = {}
     if combined_sql is not None:
-        rows, sets = _split_rows(rows, verdict, combined_sql)
+        rows, sets = _split_rows(rows, verdict)
     if len(rows) > max_rows:
         return QueryOutcome(None, "rows", sets=sets)
     if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
@@ -98,7 +98,7 @@ def _checked_sql(verdict: Verdict, limit: int) -> str:
 
 def _combined_text(verdict: Verdict, combined_sql: CombinedSql, limit: int) -> str:
     """Return the same, followed by a row for each set, which has a number and is not checked."""
-    counts = {number: combined_sql.parts(number, verdict.entity_sets[number]) for number in combined_sql.sets}
+    counts = {number: verdict.entity_sets[number].parts for number in combined_sql.sets}
     names = _parts(max(counts.values()))
     checked = ", ".join(
         [
@@ -116,16 +116,13 @@ def _combined_text(verdict: Verdict, combined_sql: CombinedSql, limit: int) -> s
     return f"WITH {combined_sql.tables} {' UNION ALL '.join(branches)}"
 
 
-def _split_rows(
-    rows: Sequence[Row], verdict: Verdict, combined_sql: CombinedSql
-) -> tuple[list[Row], dict[int, list[bytes]]]:
+def _split_rows(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[int, list[bytes]]]:
     """Return the rows of the answer, and the sets."""
-    sets = {}
-    for row in rows:
-        number = row[_SET]
-        if number is not None:
-            names = _parts(combined_sql.parts(number, verdict.entity_sets[number]))
-            sets[number] = [row[name] for name in names]
+    sets = {
+        row[_SET]: [row[name] for name in _parts(verdict.entity_sets[row[_SET]].parts)]
+        for row in rows
+        if row[_SET] is not None
+    }
     return [row for row in rows if row[_SET] is None], sets
 
 

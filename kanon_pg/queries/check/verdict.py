@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -198,21 +198,12 @@ class CombinedSql:
         A SELECT from them with the columns of the canonical SQL.
     sets : Mapping of int to str
         By the position in `Verdict.entity_sets` a SELECT from them that returns the row that
-        `EntitySet.sql` returns; but ``groups`` is empty, because each piece is a group.
-    marked : set of int
-        Positions of sets in which marks tell what the columns of filters tell otherwise, which are left out:
-        in ``row_ids`` the TID of a row that some filters leave out is followed by 6 bytes more, 0xffffffff
-        and a number whose bits are these filters, the lowest bit the first one.
+        `EntitySet.sql` returns.
     """
 
     tables: str
     body: str
     sets: Mapping[int, str]
-    marked: Set[int]
-
-    def parts(self, number: int, entity_set: EntitySet) -> int:
-        """Return the number of columns of the set at a position."""
-        return entity_set.parts - (2 * len(entity_set.filters) if number in self.marked else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ from kanon_pg.worker.ledger.relation_ledger import (
     RulesAndBudgets,
     SentPartition,
     SentSets,
-    rows_by_marks,
     verified,
 )
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
@@ -216,10 +215,10 @@ def _composed(fields: Fields, key: str) -> ComposedSets:
 
 def _packed(item: Fields, parts: Parts) -> PackedSets:
     groups, leaves, *rest = (parts[number] for number in item["parts"])
-    rows, *filters = (PackedRows(*one) for one in zip(rest[::2], rest[1::2], strict=True))
-    if item.get("marked"):
-        rows, filters = rows_by_marks(rows, item["marked"])
-    return PackedSets(item["disjoint"], item["by_content"], groups, leaves, rows, tuple(filters), item["key"])
+    rows = [PackedRows(lengths, row_ids) for lengths, row_ids in zip(rest[::2], rest[1::2], strict=True)]
+    return PackedSets(
+        item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"]
+    )
 
 
 def _verified(parent: str, request: Fields) -> dict[str, Any]:

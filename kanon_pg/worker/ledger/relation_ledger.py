@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
@@ -138,47 +137,6 @@ class PackedRows:
     row_ids: bytes | memoryview
 
 
-_MARKED_ROW = np.dtype([("block", ">u4"), ("bits", ">u2")])
-_MARK = 0xFFFFFFFF
-
-
-def rows_by_marks(marked: PackedRows, filters: int) -> tuple[PackedRows, list[PackedRows]]:
-    """Return rows without marks, and those that each of some filters leaves out.
-
-    Parameters
-    ----------
-    marked : PackedRows
-        TIDs, some of which are followed by a mark (see `kanon_pg.queries.check.verdict.CombinedSql`).
-
-    Raises
-    ------
-    LedgerError
-        A mark follows no row, or names no filter.
-    """
-    try:
-        words = np.frombuffer(marked.row_ids, dtype=_MARKED_ROW)
-    except ValueError as error:
-        raise LedgerError("The rows behind an answer did not arrive as a whole.") from error
-    is_mark = words["block"] == _MARK
-    if not np.any(is_mark):
-        # most filters are columns without NULLs, which leave nobody out
-        return marked, [PackedRows(bytes(len(marked.lengths)), b"")] * filters
-    marks = np.flatnonzero(is_mark)
-    bits = words["bits"][marks].astype(np.int64)
-    ends = np.cumsum(np.frombuffer(marked.lengths, dtype=_GROUP)) // words.itemsize
-    piece = np.searchsorted(ends, np.arange(words.size), side="right")
-    is_after_row = (marks > 0) & ~is_mark[marks - 1] & (piece[marks - 1] == piece[marks])
-    if not np.all(is_after_row & (bits > 0) & (bits < 1 << filters)):
-        raise LedgerError("A mark among the rows behind an answer means nothing.")
-
-    def rows(places: npt.NDArray[np.intp]) -> PackedRows:
-        sizes = np.bincount(piece[places], minlength=ends.size) * words.itemsize
-        return PackedRows(sizes.astype(_GROUP).tobytes(), words[places].tobytes())
-
-    left_out = [rows(marks[(bits >> number) & 1 == 1] - 1) for number in range(filters)]
-    return rows(np.flatnonzero(~is_mark)), left_out
-
-
 @dataclass(frozen=True, slots=True)
 class PackedSets:
     """The sets of one level as the database sent them (see `kanon_pg.queries.check.verdict.EntitySet`).
@@ -190,7 +148,7 @@ class PackedSets:
     by_content : bool
         Whether rows are given by hashes of their contents instead of TIDs.
     groups, leaves : bytes
-        Number of the group, and OID of the table, of each piece; without numbers each piece is a group.
+        Number of the group, and OID of the table, of each piece.
     filters : tuple of PackedRows
         What each filter leaves out of them, or, unless `disjoint`, lets in.
     key : str or None
@@ -585,8 +543,8 @@ class RelationLedger:
     def _pieces(self, packed: PackedSets, rows: PackedRows) -> Iterator[tuple[int, Numbers]]:
         if self.table_snapshot is None:
             raise LedgerError("The rows behind an answer came before the relation was read.")
+        groups = np.frombuffer(packed.groups, dtype=_GROUP).tolist()
         leaves = np.frombuffer(packed.leaves, dtype=_OID).tolist()
-        groups = np.frombuffer(packed.groups, dtype=_GROUP).tolist() or range(1, len(leaves) + 1)
         lengths = np.frombuffer(rows.lengths, dtype=_GROUP).tolist()
         position = 0
         for group, leaf, length in zip(groups, leaves, lengths, strict=True):

@@ -34,7 +34,6 @@ from kanon_pg.worker.ledger.relation_ledger import (
     RulesAndBudgets,
     SentPartition,
     SentSets,
-    rows_by_marks,
 )
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
@@ -496,48 +495,3 @@ def test_heads_tell_who_asked_what(parent: Path) -> None:
     journal.write_bytes(data)
     with pytest.raises(LedgerError, match="damaged"):
         list(read_heads(journal))
-
-
-NOBODY = (PackedRows(words(0, 0), b""), PackedRows(words(0, 0), b""))
-
-
-def mark(*filters: int) -> bytes:
-    return struct.pack(">IH", 0xFFFFFFFF, sum(1 << number for number in filters))
-
-
-def test_marks_tell_whom_each_filter_leaves_out() -> None:
-    first = tids((0, 1)) + tids((0, 2)) + mark(1) + tids((65_535, 1))
-    second = tids((0, 3)) + mark(0, 1) + tids((1, 1)) + mark(0)
-    found, (one, other) = rows_by_marks(PackedRows(words(len(first), len(second)), first + second), 2)
-    assert found == PackedRows(words(18, 12), tids((0, 1), (0, 2), (65_535, 1), (0, 3), (1, 1)))
-    assert one == PackedRows(words(0, 12), tids((0, 3), (1, 1)))
-    assert other == PackedRows(words(6, 6), tids((0, 2), (0, 3)))
-    plain = PackedRows(words(6, 6), tids((0, 1), (0, 2)))
-    assert rows_by_marks(plain, 2) == (plain, list(NOBODY))
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [
-        [mark(0)],
-        [tids((0, 1)), mark(0)],
-        [tids((0, 1)) + mark(0) + mark(1)],
-        [tids((0, 1)) + mark()],
-        [tids((0, 1)) + mark(2)],
-        [tids((0, 1)) + mark(0)[:5]],
-    ],
-    ids=["no row", "in another piece", "twice", "no filter", "one filter too many", "torn"],
-)
-def test_marks_that_mean_nothing_are_refused(pieces: list[bytes]) -> None:
-    with pytest.raises(LedgerError):
-        rows_by_marks(PackedRows(words(*map(len, pieces)), b"".join(pieces)), 2)
-
-
-def test_without_numbers_each_piece_is_a_group(parent: Path) -> None:
-    rows = [((0, line), 10 + line) for line in range(1, 5)]
-    ledger = opened(parent, create_folder(parent), [leaf(7, rows)])
-    sets = pieces((1, 7, tids((0, 1), (0, 2))), (2, 7, tids((0, 3), (0, 4))))
-    numbered, bare = answer_of(ledger, [sets]), answer_of(ledger, [replace(sets, groups=b"")])
-    assert numbered.levels == bare.levels
-    assert [len(units) for units in bare.levels[0]] == [2, 2]
-    ledger.close()

@@ -64,8 +64,7 @@ def combined_sql(plan: Plan, options: Options) -> CombinedSql | None:
     sets = {number: item.sets_sql() for number, item in enumerate(found) if item in writers}
     if not sets or len(tables) + len(body) > options.limits.rendered:
         return None
-    marked = frozenset(number for number in sets if found[number].has_marks)
-    return CombinedSql(tables, body, sets, marked)
+    return CombinedSql(tables, body, sets)
 
 
 def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_SetWriter]:
@@ -139,13 +138,6 @@ def _figure(aggregate: Aggregate) -> str:
     return f"{aggregate.function}({'distinct ' if aggregate.distinct else ''}{shown})"
 
 
-_MARK = "ffffffff"
-"""First bytes of what follows the TID of a row that a filter leaves out: no block has this number."""
-
-_MOST_MARKED = 15
-"""Filters that a mark has a bit for."""
-
-
 class _SetWriter:
     """Writes the statements of one instance of a level."""
 
@@ -217,40 +209,22 @@ class _SetWriter:
         # a set that another one covers is hardly ever wanted
         return relation is not None and relation.single_table and _cover(self.level, self._instance) is None
 
-    @property
-    def has_marks(self) -> bool:
-        """Whether marks in the rows of the groups tell whom the filters leave out, in the same scan."""
-        return self._disjoint and 0 < len(self._filters) <= _MOST_MARKED
-
     def columns(self) -> list[str]:
         """Return the columns that the groups of the level have for `concatenated_sql`."""
-        return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._scanned()]
+        return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._row_id_aggregates()]
 
     def sets_sql(self) -> str:
         """Return the statement that reads the sets from the groups of the level."""
-        columns = [(f'"t"."{self._column(suffix)}"', f"row_ids{suffix}") for suffix, _ in self._scanned()]
+        columns = [
+            (f'"t"."{self._column(suffix)}"', f"row_ids{suffix}") for suffix, _ in self._row_id_aggregates()
+        ]
         shown = ", ".join(f'{column} AS "{name}"' for column, name in columns)
         table = groups_of(self.level) if self._suppresses else base_of(self.level)
-        # without numbers each piece is a group
         return self._packed(
-            'SELECT CAST(NULL AS pg_catalog.int8) AS "g",'
+            'SELECT pg_catalog.row_number() OVER () AS "g",'
             f' CAST({self._instance.oid} AS pg_catalog.oid) AS "leaf", {shown}'
-            f' FROM {table} AS "t" WHERE {columns[0][0]} IS NOT NULL',
-            filters=len(columns) - 1,
+            f' FROM {table} AS "t" WHERE {columns[0][0]} IS NOT NULL'
         )
-
-    def _scanned(self) -> list[tuple[str, str]]:
-        """Return the aggregates that collect rows while the groups are formed, with suffixes of names."""
-        if not self.has_marks:
-            return list(self._row_id_aggregates())
-        _, row_id = self._row_id()
-        masks = [f"({self._writer.write(mask)})" for mask, _ in self._filters]
-        bits = [f"CASE WHEN {mask} THEN 0 ELSE {1 << place} END" for place, mask in enumerate(masks)]
-        number = f"pg_catalog.int2send(CAST({' OPERATOR(pg_catalog.+) '.join(bits)} AS pg_catalog.int2))"
-        mark = f"pg_catalog.decode('{_MARK}', 'hex') OPERATOR(pg_catalog.||) {number}"
-        # one aggregate with a condition takes less time than one more of the same rows for each filter
-        marked = f"{row_id} OPERATOR(pg_catalog.||) {mark}"
-        return [("", concatenated_sql(f"CASE WHEN {' AND '.join(masks)} THEN {row_id} ELSE {marked} END"))]
 
     def _column(self, suffix: str) -> str:
         return f"p{self._instance.number}{suffix}"
@@ -258,10 +232,9 @@ class _SetWriter:
     def _seed(self) -> int:
         return 1 + max((item.number for item in self._parameters), default=0)
 
-    def _packed(self, pieces: str, more: str = "", *, filters: int | None = None) -> str:
+    def _packed(self, pieces: str, more: str = "") -> str:
         parts = [('pg_catalog.int8send("g")', "groups"), ('pg_catalog.oidsend("leaf")', "leaves")]
-        count = len(self._filters) if filters is None else filters
-        for suffix in ("", *(f"_{number}" for number in range(1, count + 1))):
+        for suffix in ("", *(f"_{number}" for number in range(1, len(self._filters) + 1))):
             row_ids = f'COALESCE("row_ids{suffix}", {EMPTY})'
             parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({row_ids}))", f"lengths{suffix}"))
             parts.append((row_ids, f"row_ids{suffix}"))
