@@ -23,11 +23,10 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.row_numbers import MISSING, KeyIndex, Keys, Numbers
 
 _TID = np.dtype([("block", ">u4"), ("offset", ">u2")])
-_OFFSET_BITS = 16
-_OFFSETS = 1 << _OFFSET_BITS
+_OFFSETS = 1 << 16
 _MAX_EMPTY_PER_ROW = 16
 
-Tids = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int64]
 
 
 def keys_of(data: bytes | memoryview) -> Keys:
@@ -128,7 +127,7 @@ class TableSnapshot:
             part = numbers[start : start + count]
             start += count
             if len(leaf.tids):
-                self._tables[leaf.oid] = TidIndex.of(_tids_from(leaf.tids), part)
+                self._tables[leaf.oid] = TidIndex.of(leaf.tids, part)
             elif count:
                 self._contents.add(keys_of(leaf.contents), part)
 
@@ -157,7 +156,7 @@ class TableSnapshot:
             There is no row at a TID.
         """
         table = self._tables.get(oid)
-        numbers = None if table is None else table.numbers_at(_tids_from(data))
+        numbers = None if table is None else table.numbers_at(data)
         if numbers is None or np.any(numbers == MISSING):
             raise LedgerError("An answer has rows that were not there when the table was read.")
         return numbers
@@ -187,27 +186,22 @@ class TidIndex:
     ----------
     stride : int
         Offsets of a block.
-    tids : array of int64
-        In order, without gaps between blocks; empty if `numbers` is the dense array.
+    places : array of int64
+        Block times `stride` plus offset, in order; empty if `numbers` is the dense array.
     numbers : array of uint32
         One for each TID, `MISSING` where there is no row.
     """
 
     stride: int
-    tids: Tids
+    places: Places
     numbers: Numbers
 
     @classmethod
-    def of(cls, tids: Tids, numbers: Numbers) -> TidIndex:
-        """Return the index of some rows, at least one.
-
-        Parameters
-        ----------
-        tids : array of int64
-            Block times 65,536 plus offset, in any order.
-        """
-        stride = int((tids & (_OFFSETS - 1)).max()) + 1
-        dense, _ = _dense(tids, stride)
+    def of(cls, tids: bytes | memoryview, numbers: Numbers) -> TidIndex:
+        """Return the index of some rows, at least one, by TIDs of 6 bytes in any order."""
+        blocks, offsets = _parts_of(tids)
+        stride = int(offsets.max()) + 1
+        dense = blocks * stride + offsets
         size = int(dense.max()) + 1
         if size > _MAX_EMPTY_PER_ROW * len(dense) + _OFFSETS:
             order = np.argsort(dense)
@@ -216,37 +210,28 @@ class TidIndex:
         direct[dense] = numbers
         return cls(stride, np.zeros(0, dtype=np.int64), direct)
 
-    def numbers_at(self, tids: Tids) -> Numbers:
-        """Return the numbers at some TIDs, `MISSING` where there is no row."""
-        dense, offsets = _dense(tids, self.stride)
-        if not len(self.tids):
+    def numbers_at(self, tids: bytes | memoryview) -> Numbers:
+        """Return the numbers at some TIDs of 6 bytes, `MISSING` where there is no row."""
+        dense, offsets = _parts_of(tids)
+        dense *= self.stride
+        dense += offsets
+        if not len(self.places):
             if len(dense) and offsets.max() < self.stride and dense.max() < len(self.numbers):
                 return self.numbers[dense]
             inside = (offsets < self.stride) & (dense < len(self.numbers))
-            found = np.full(len(tids), MISSING, dtype=np.uint32)
+            found = np.full(len(dense), MISSING, dtype=np.uint32)
             found[inside] = self.numbers[dense[inside]]
             return found
-        position = np.minimum(np.searchsorted(self.tids, dense), len(self.tids) - 1)
-        matches = (self.tids[position] == dense) & (offsets < self.stride)
+        position = np.minimum(np.searchsorted(self.places, dense), len(self.places) - 1)
+        matches = (self.places[position] == dense) & (offsets < self.stride)
         ordered: Numbers = np.where(matches, self.numbers[position], MISSING).astype(np.uint32)
         return ordered
 
 
-def _tids_from(data: bytes | memoryview) -> Tids:
-    packed = np.frombuffer(data, dtype=_TID)
-    found: Tids = packed["block"].astype(np.int64)
-    found <<= _OFFSET_BITS
-    found |= packed["offset"]
-    return found
-
-
-def _dense(tids: Tids, stride: int) -> tuple[Tids, Tids]:
-    """Return TIDs without gaps between blocks, and the offsets alone."""
-    offsets = tids & (_OFFSETS - 1)
-    dense = tids >> _OFFSET_BITS
-    dense *= stride
-    dense += offsets
-    return dense, offsets
+def _parts_of(tids: bytes | memoryview) -> tuple[Places, npt.NDArray[np.uint16]]:
+    """Return blocks and offsets of TIDs of 6 bytes."""
+    packed = np.frombuffer(tids, dtype=_TID)
+    return packed["block"].astype(np.int64), packed["offset"].astype(np.uint16)
 
 
 def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> bytes | None:
@@ -276,7 +261,7 @@ def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> byt
         "units": np.frombuffer(table_snapshot.units.serialize(), dtype=np.uint8),
     }
     for index, table in enumerate(tables.values()):
-        arrays[f"places{index}"], arrays[f"numbers{index}"] = table.tids, table.numbers
+        arrays[f"places{index}"], arrays[f"numbers{index}"] = table.places, table.numbers
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
