@@ -67,5 +67,5 @@ def test_nearly_all_of_the_workload_is_answered_in_a_row(sessions: Sessions) -> 
     assert sum(isinstance(item, Answer) for item in seen) >= 150
     with psycopg.connect(sessions.dsn) as admin:
         found = admin.execute("select distinct reason from kanon.query_log where outcome = 'withheld'")
-        # undecided: the ledger found no proof from the columns that its secret, new in each database, gave to people
+        # undecided: no proof was found from the columns that the secret, each time another, gave to people
         assert {row[0] for row in found} <= {"size", "difference", "combination", "people", "undecided"}
