@@ -27,6 +27,7 @@ from kanon_pg.worker.solvers.refinement.diving_under_models import (
     dive_under_models,
     refine_under_models,
 )
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
 from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, STALE, Rounds, refine
 
 
@@ -109,10 +110,10 @@ _NEARLY = 1.001
 _FIRST_ROUND = 5.0
 """Seconds of the first round of refinement, at least."""
 
-_ROWS_PER_SECOND = 1_500
+_ROWS_PER_SECOND = 500
 """The first round takes a second for so many rows: in less time larger tables get no better."""
 
-_LONGER_ROUND = 5
+_LONGER_ROUND = 1.0
 """A round of refinement takes at most so many times as long as the longest one before."""
 
 _MOST_STALE_DIVES = 8
@@ -120,6 +121,10 @@ _MOST_STALE_DIVES = 8
 taken apart: of the first seven on Adult with t = 0.3 two gained nothing (see `_TAKEN` of
 `diving_under_models`). With 4 the cost of five tables was the same, or up to 1.1 % higher
 (docs/solver-stages.md)."""
+
+
+_LEAST_ROUND = 0.5
+"""Share of the longest round that a round takes at least which begins with other solutions."""
 
 
 @dataclass(frozen=True)
@@ -404,13 +409,14 @@ def _refine(
     first = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
     rounds = Rounds(first if left is None else min(first, left * SHARE_OF_ROUND), _LONGER_ROUND)
     seed = context.request.seed or 0
+    pool = SolutionPool(context.table, graph)
     while not context.is_over(found) and not rounds.are_stale:
         before, seconds = context.cost(found), rounds.seconds(context.clock)
         try:
             better = refine(
                 context.table, graph, found.solution, context.request.k, context.clock, prices=prices,
                 seconds=seconds, seed=seed, rest_may_be_small=context.request.rest_may_be_small,
-                anew=seconds > rounds.longest,
+                anew=seconds >= _LEAST_ROUND * rounds.longest, pool=pool,
             )  # fmt: skip
         except (SolverError, MemoryError) as error:
             return found.given_up(error)

@@ -15,8 +15,9 @@ from kanon_pg.worker.solvers.annealing.anneal import anneal
 from kanon_pg.worker.solvers.annealing.graph import graph_around, thin
 from kanon_pg.worker.solvers.compatibility import compatibility_of
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
 from kanon_pg.worker.solvers.refinement.refine import Rounds, refine
-from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
+from kanon_pg.worker.solvers.refinement.regions import improve_as_a_whole, improve_by_regions
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
@@ -59,7 +60,51 @@ def reassigned(case, clock=None, seed=1):
     return reassign(case.table, case.graph, case.start, case.k)
 
 
-SEARCHES = [annealed, annealed_without_prices, refined, by_regions, reassigned]
+def as_a_whole(case, clock=None, seed=1):
+    found, is_tried = improve_as_a_whole(
+        case.table, case.graph, case.start, case.k, clock or Clock(), seconds=10.0
+    )
+    assert is_tried
+    return found
+
+
+def pool_of(case, *, solutions=4):
+    """Return a pool of different solutions of about the same cost."""
+    pool = SolutionPool(case.table, case.graph)
+    for seed in range(solutions):
+        pool.add(anneal(case.table, case.graph, case.start, case.k, Clock(), effort=20_000, seed=seed))
+    return pool
+
+
+def among_the_classes_of_others(case, clock=None, seed=1):
+    pool = pool_of(case)
+    return search_among(
+        case.table, pool.united(case.k), pool.best, case.k, clock or Clock(),
+        prices=case.prices, seconds=0.02, seed=seed,
+    )  # fmt: skip
+
+
+def refined_in_rounds(case, clock=None, seed=1):
+    pool = SolutionPool(case.table, case.graph)
+    found = case.start
+    for turn, anew in enumerate((True, True, False)):
+        found = refine(
+            case.table, case.graph, found, case.k, clock or Clock(),
+            prices=case.prices, seconds=0.02, seed=seed + turn, anew=anew, pool=pool,
+        )  # fmt: skip
+    return found
+
+
+SEARCHES = [
+    annealed,
+    annealed_without_prices,
+    refined,
+    refined_in_rounds,
+    by_regions,
+    as_a_whole,
+    among_the_classes_of_others,
+    reassigned,
+]
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -74,7 +119,7 @@ def test_solutions_are_valid_and_never_dearer(search, persons):
         assert not (persons and found.is_divided)
 
 
-@pytest.mark.parametrize("search", [annealed, refined, by_regions])
+@pytest.mark.parametrize("search", [annealed, refined, refined_in_rounds, by_regions])
 def test_equal_seeds_give_equal_solutions(search):
     for persons in (0, 30):
         case = case_of(5, rows=60, persons=persons)
@@ -202,6 +247,39 @@ def test_a_graph_that_does_not_fit_is_built_around_the_solution():
     assert around.edges <= most
     found = anneal(case.table, around, case.start, case.k, Clock(), effort=200_000)
     assert cost_after_recount(case, found) < cost_of(case.table, case.graph, case.start)
+
+
+def test_a_pool_keeps_the_cheapest_solutions_each_cost_once():
+    case = case_of(8, rows=120, columns=5)
+    pool = pool_of(case)
+    size, best = len(pool), pool.best
+    assert size > 1
+    pool.add(case.start)
+    pool.add(best)
+    assert len(pool) == size
+    costs = [cost_of(case.table, case.graph, annealed(case, seed=seed)) for seed in range(4)]
+    for seed in range(4):
+        pool.add(annealed(case, seed=seed))
+    assert cost_of(case.table, case.graph, pool.best) == min(*costs, cost_of(case.table, case.graph, best))
+
+
+@pytest.mark.parametrize("persons", [0, 40])
+def test_the_classes_of_a_pool_hold_its_solutions_and_whatever_else_fits(persons):
+    case = case_of(8, rows=120, columns=5, persons=persons)
+    pool = pool_of(case)
+    united = pool.united(case.k)
+    assert len(united) < len(case.graph)
+    assert united.row_types == len(case.table)
+    as_it_was = anneal(case.table, united, pool.best, case.k, Clock(), effort=0)
+    assert cost_after_recount(case, as_it_was) == cost_of(case.table, case.graph, pool.best)
+    names = list(zip(case.graph.vector.tolist(), case.graph.people.tolist(), strict=True))
+    for number in range(len(united)):
+        whole = [
+            place
+            for place, name in enumerate(names)
+            if name == (int(united.vector[number]), int(united.people[number]))
+        ]
+        assert any(np.array_equal(case.graph.members(place), united.members(number)) for place in whole)
 
 
 def test_rounds_grow_as_long_as_there_is_time_and_end_where_nothing_is_gained():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,10 @@ from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_for_people
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
 from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
+from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
 # Measured by one call of `refine` with seed 1 on CMC (2 seconds of effort) and Adult with 9 columns
 # (3 seconds), k = 5 and 25, from the greedy solution: cells with half and with twice each value. It was one
@@ -44,20 +46,17 @@ _AFTER_DIVE = 0.2
 Half: -0.01 to 0 %, twice: -0.10 to +0.13 %.
 """
 
-_ANNEALING_SHARE = 0.5
-"""Share of a round in which solutions are dived for and annealed; regions have the rest.
-
-Half: -0.23 to +0.30 %; 0.75: -0.03 to +0.21 %.
-"""
+_SHARE_OF_STARTS = 0.5
+"""Share of the effort of a round in which solutions are dived for and annealed."""
 
 _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
-_EFFORT_PER_ROW = 50_000
-"""Effort beyond which annealing another dive is worth more than annealing longer.
+_EFFORT_PER_ROW = 2_500
+"""Effort beyond which annealing another dive is worth more than annealing longer."""
 
-Acts in longer rounds than those measured, in which half and twice change no cell.
-"""
+_FEWEST = 3
+"""Solutions that a search needs which looks at nothing but their classes."""
 
 _MOST_STARTS = 16
 _DIVED_ROWS_PER_SECOND = 12_000
@@ -135,6 +134,7 @@ def refine(
     seed: int | None = None,
     rest_may_be_small: bool = False,
     anew: bool = True,
+    pool: SolutionPool | None = None,
 ) -> Solution:
     """Lower the weighted cost of a solution with the help of prices that prove a lower bound.
 
@@ -156,8 +156,11 @@ def refine(
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
     anew : bool
-        Whether to begin with other solutions, half of the time, and keep the best. Otherwise only regions
-        of `solution` are searched.
+        Whether to begin with other solutions, half of the time. Otherwise only regions of what is known are
+        searched.
+    pool : SolutionPool, optional
+        Solutions of earlier rounds over the same graph, whose classes are searched beside the search for
+        others; those of this round are added, for the next. Without it they are searched in this round.
 
     Returns
     -------
@@ -165,18 +168,28 @@ def refine(
         Never costlier than `solution`.
     """
     search = _Refinement(table, graph, k, clock, prices, rest_may_be_small)
+    is_alone = pool is None
+    pool = SolutionPool(table, graph) if pool is None else pool
+    pool.add(solution)
+    seed = 0 if seed is None else seed
+    later = seconds * (1 - _SHARE_OF_STARTS) if anew else seconds
+    is_recombined = len(pool) >= _FEWEST
+    searches: list[Search] = []
+    if is_recombined and anew:
+        searches.append(search.recombination(pool, later, seed))
+    elif is_recombined:
+        searches += (search.recombination(pool, later / 2, one) for one in (2 * seed, 2 * seed + 1))
     if anew:
-        solution = search.anew(solution, seconds * _ANNEALING_SHARE, 0 if seed is None else seed)
-        seconds *= 1 - _ANNEALING_SHARE
-    if clock.is_over():
-        return solution
-    core = search.thin(solution, _CORE)
-    solution = improve_by_regions(
-        table, core, solution, k, clock,
-        effort=int(seconds * EFFORT_OF_REGIONS), prices=prices, seed=seed,
-        rest_may_be_small=rest_may_be_small,
-    )  # fmt: skip
-    return solution if clock.is_over() else search.reassigned(solution)
+        searches += search.starts(pool.best, seconds - later, seed)
+    for found in side_by_side(searches, clock, seconds):
+        pool.add(found)
+    if is_recombined or clock.is_over():
+        return pool.best
+    if len(pool) < _FEWEST:
+        pool.add(search.improved(pool.best, later, seed))
+    elif is_alone:
+        pool.add(search.recombined(pool, later, seed))
+    return pool.best
 
 
 @dataclass(frozen=True)
@@ -190,17 +203,37 @@ class _Refinement:
     prices: NDArray[np.int64]
     rest_may_be_small: bool
 
-    def anew(self, best: Solution, seconds: float, seed: int) -> Solution:
-        """Return the best of a solution and some dives that are annealed."""
+    def starts(self, solution: Solution, seconds: float, seed: int) -> list[Search]:
+        """Return searches that anneal a dive each, or without dives the solution."""
         effort = int(seconds * EFFORT_PER_SECOND)
-        starts = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.table.total_rows)))
-        for turn in range(starts):
-            found = self.annealed(best, seconds / starts, seed * _MOST_STARTS + turn)
-            if cost_of(self.table, self.graph, found) < cost_of(self.table, self.graph, best):
-                best = found
-            if self.clock.is_over():
-                break
-        return best
+        count = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.table.total_rows)))
+
+        def start(seed: int) -> Search:
+            return lambda clock: replace(self, clock=clock).annealed(solution, seconds / count, seed)
+
+        return [start(one) for one in range(seed * _MOST_STARTS, seed * _MOST_STARTS + count)]
+
+    def recombination(self, pool: SolutionPool, seconds: float, seed: int) -> Search:
+        """Return the search among the classes of all solutions."""
+        return lambda clock: replace(self, clock=clock).recombined(pool, seconds, seed)
+
+    def recombined(self, pool: SolutionPool, seconds: float, seed: int) -> Solution:
+        """Return the best that a search among the classes of all solutions finds."""
+        found = search_among(
+            self.table, pool.united(self.k), pool.best, self.k, self.clock, prices=self.prices,
+            seconds=seconds, seed=seed, rest_may_be_small=self.rest_may_be_small,
+            scale=max(1.0, self.k / _LARGE),
+        )  # fmt: skip
+        return found if self.clock.is_over() else self.reassigned(found)
+
+    def improved(self, solution: Solution, seconds: float, seed: int) -> Solution:
+        """Return the solution improved among the classes that hardly exceed their prices."""
+        found = improve_by_regions(
+            self.table, self.thin(solution, _CORE), solution, self.k, self.clock,
+            effort=int(seconds * EFFORT_OF_REGIONS), prices=self.prices, seed=seed,
+            rest_may_be_small=self.rest_may_be_small,
+        )  # fmt: skip
+        return found if self.clock.is_over() else self.reassigned(found)
 
     def annealed(self, solution: Solution, seconds: float, seed: int) -> Solution:
         """Return a dive from the prices, annealed; without one anneal the solution."""
