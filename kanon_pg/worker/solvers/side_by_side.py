@@ -19,6 +19,9 @@ _GRACE = 1.0
 """Seconds after the end of all time in which a process may still answer."""
 
 
+_MOST_AT_ONCE = 4
+"""Most processes: the database has other work for its processors and memory."""
+
 _LEAST_SECONDS = 0.5
 """Seconds of all searches together from which processes are worth their beginning."""
 
@@ -29,8 +32,8 @@ def side_by_side(searches: Sequence[Search], clock: Clock, seconds: float) -> li
     Parameters
     ----------
     searches : sequence of callable
-        Each gets a clock that ends with `clock`. How many run at once, one per processor, changes no answer
-        unless time runs out.
+        Each gets a clock that ends with `clock`. How many run at once, one per processor up to
+        `_MOST_AT_ONCE`, changes no answer unless time runs out.
     seconds : float
         How long all together will take on one processor, about.
 
@@ -38,7 +41,8 @@ def side_by_side(searches: Sequence[Search], clock: Clock, seconds: float) -> li
     -----
     If one of them fails, mostly for memory, of which each has a part, all are run one after the other.
     """
-    at_once = min(len(searches), len(os.sched_getaffinity(0))) if seconds >= _LEAST_SECONDS else 1
+    processors = len(os.sched_getaffinity(0)) if seconds >= _LEAST_SECONDS else 1
+    at_once = min(len(searches), processors, _MOST_AT_ONCE)
     if at_once > 1:
         try:
             answers = run_in_children(_jobs(searches, clock), at_once)
