@@ -114,7 +114,8 @@ _ROWS_PER_SECOND = 500
 """The first round takes a second for so many rows: in less time larger tables get no better."""
 
 _LONGER_ROUND = 1.0
-"""A round of refinement takes at most so many times as long as the longest one before."""
+"""A round of refinement takes at most so many times as long as the longest one before: what rounds find is
+put together, so that longer ones are worth no more."""
 
 _MOST_STALE_DIVES = 8
 """Dives without gain under privacy models, one after the other, after which parts of a solution are no longer
@@ -402,8 +403,8 @@ def _refine(
 ) -> SearchResult:
     """Search in rounds until that is worth nothing.
 
-    Each round begins anew and is longer than the one before, as long as time allows. When it does not, rounds
-    search around the best solution.
+    Each round makes other solutions, as long as there is time for about as many as before; beside that, and
+    alone when there is not, it searches the classes of those of earlier rounds.
     """
     left = context.clock.left()
     first = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
