@@ -59,6 +59,14 @@ class Clock:
         left = self.left()
         return self._derived(None if left is None else share * left)
 
+    def limited_to(self, seconds: float) -> Clock:
+        """Return a clock that ends after some seconds if time is limited, else one that has no end, either.
+
+        Searches that end by effort get it: without a limit equal input gives equal results.
+        """
+        left = self.left()
+        return self._derived(None if left is None else min(left, seconds))
+
     def without(self, seconds: float) -> Clock:
         """Return a clock that ends so many seconds earlier; it reports to the same place."""
         left = self.left()

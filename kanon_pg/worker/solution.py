@@ -56,6 +56,15 @@ class Solution:
         first = np.flatnonzero(is_new)
         return cls(row_type[first], vector[first], np.add.reduceat(rows, first))
 
+    def to_bytes(self) -> bytes:
+        """Return the parts as another process reads them with `from_bytes`."""
+        return np.stack([self.row_type, self.vector, self.rows]).astype(np.int64).tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> Solution:
+        """Return what `to_bytes` made bytes of."""
+        return cls.of_parts(*np.frombuffer(data, dtype=np.int64).reshape(3, -1))
+
     @property
     def is_divided(self) -> bool:
         """Whether the rows of some row type have different vectors."""

@@ -111,7 +111,8 @@ _FIRST_ROUND = 5.0
 """Seconds of the first round of refinement, at least."""
 
 _ROWS_PER_SECOND = 500
-"""The first round takes a second for so many rows: in less time larger tables get no better."""
+"""The first round takes a second for so many rows. On Adult with 9 columns and k = 100 rounds of 43 seconds
+ended after 200 seconds at 80,258 cells, those of 65 at 80,092 (one run each; other parts differed, too)."""
 
 _LONGER_ROUND = 1.0
 """A round of refinement takes at most so many times as long as the longest one before: what rounds find is
@@ -410,7 +411,7 @@ def _refine(
     first = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
     rounds = Rounds(first if left is None else min(first, left * SHARE_OF_ROUND), _LONGER_ROUND)
     seed = context.request.seed or 0
-    pool = SolutionPool(context.table, graph)
+    pool = SolutionPool(context.table, graph, context.request.k)
     while not context.is_over(found) and not rounds.are_stale:
         before, seconds = context.cost(found), rounds.seconds(context.clock)
         try:

@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
-
 from kanon_pg.worker.child_processes import Work, WorkFailed, run_in_children
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.solution import Solution
@@ -17,7 +15,6 @@ Search = Callable[[Clock], Solution]
 
 _GRACE = 1.0
 """Seconds after the end of all time in which a process may still answer."""
-
 
 _MOST_AT_ONCE = 4
 """Most processes: the database has other work for its processors and memory."""
@@ -46,7 +43,7 @@ def side_by_side(searches: Sequence[Search], clock: Clock, seconds: float) -> li
     if at_once > 1:
         try:
             answers = run_in_children(_jobs(searches, clock), at_once)
-            return [_unpacked(answer) for answer in answers if answer is not None]
+            return [Solution.from_bytes(answer) for answer in answers if answer is not None]
         except (WorkFailed, OSError):
             pass
     return [search(clock) for search in searches if not clock.is_over()]
@@ -63,9 +60,4 @@ def _jobs(searches: Sequence[Search], clock: Clock) -> Iterator[tuple[Work, floa
 
 
 def _answer(search: Search, clock: Clock) -> bytes:
-    found = search(clock)
-    return np.stack([found.row_type, found.vector, found.rows]).astype(np.int64).tobytes()
-
-
-def _unpacked(answer: bytes) -> Solution:
-    return Solution.of_parts(*np.frombuffer(answer, dtype=np.int64).reshape(3, -1))
+    return search(clock).to_bytes()

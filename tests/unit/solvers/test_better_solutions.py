@@ -70,7 +70,7 @@ def as_a_whole(case, clock=None, seed=1):
 
 def pool_of(case, *, solutions=4):
     """Return a pool of different solutions of about the same cost."""
-    pool = SolutionPool(case.table, case.graph)
+    pool = SolutionPool(case.table, case.graph, case.k)
     for seed in range(solutions):
         pool.add(anneal(case.table, case.graph, case.start, case.k, Clock(), effort=20_000, seed=seed))
     return pool
@@ -79,13 +79,13 @@ def pool_of(case, *, solutions=4):
 def among_the_classes_of_others(case, clock=None, seed=1):
     pool = pool_of(case)
     return search_among(
-        case.table, pool.united(case.k), pool.best, case.k, clock or Clock(),
+        case.table, pool.united(), pool.best, case.k, clock or Clock(),
         prices=case.prices, seconds=0.02, seed=seed,
     )  # fmt: skip
 
 
 def refined_in_rounds(case, clock=None, seed=1):
-    pool = SolutionPool(case.table, case.graph)
+    pool = SolutionPool(case.table, case.graph, case.k)
     found = case.start
     for turn, anew in enumerate((True, True, False)):
         found = refine(
@@ -267,7 +267,7 @@ def test_a_pool_keeps_the_cheapest_solutions_each_cost_once():
 def test_the_classes_of_a_pool_hold_its_solutions_and_whatever_else_fits(persons):
     case = case_of(8, rows=120, columns=5, persons=persons)
     pool = pool_of(case)
-    united = pool.united(case.k)
+    united = pool.united()
     assert len(united) < len(case.graph)
     assert united.row_types == len(case.table)
     as_it_was = anneal(case.table, united, pool.best, case.k, Clock(), effort=0)

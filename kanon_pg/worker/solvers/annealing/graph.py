@@ -107,7 +107,19 @@ def thin(
     kept &= (people >= k)[instance]
     kept[graph.begin[-2] :] = True
     kept |= _in_use(table, graph, solution, k, instance)
-    lengths = np.bincount(instance[kept], minlength=len(graph))
+    return part_of(table, graph, kept)
+
+
+def part_of(table: RowTypeTable, graph: Compatibility, kept: NDArray[np.bool_]) -> Compatibility:
+    """Return the graph of some pairs, and of the instances that they leave.
+
+    Parameters
+    ----------
+    kept : ndarray of bool, shape (e,)
+        With every pair of the fully suppressed instance.
+    """
+    before = np.concatenate([[0], np.cumsum(kept)])
+    lengths = np.diff(before[graph.begin])
     stays = lengths > 0
     begin = np.zeros(int(stays.sum()) + 1, dtype=np.int64)
     np.cumsum(lengths[stays], out=begin[1:])

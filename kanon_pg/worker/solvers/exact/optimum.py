@@ -120,14 +120,14 @@ class Piece:
         head = struct.pack(_HEAD, self.bound, self.is_cut, self.parts is not None)
         if self.parts is None:
             return head
-        return head + np.stack([self.parts.row_type, self.parts.vector, self.parts.rows]).tobytes()
+        return head + self.parts.to_bytes()
 
     @classmethod
     def unpacked(cls, data: bytes) -> Piece:
         """Return what `packed` made bytes of."""
         bound, is_cut, is_known = struct.unpack_from(_HEAD, data)
-        numbers = np.frombuffer(data, dtype=np.int64, offset=struct.calcsize(_HEAD)).reshape(3, -1)
-        return cls(Solution.of_parts(*numbers) if is_known else None, bound, is_cut)
+        parts = Solution.from_bytes(memoryview(data)[struct.calcsize(_HEAD) :]) if is_known else None
+        return cls(parts, bound, is_cut)
 
 
 Optima = dict[bytes, Piece]

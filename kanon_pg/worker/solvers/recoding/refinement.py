@@ -212,8 +212,7 @@ class _LevelRounds:
 
     def _part(self, seconds: float) -> Clock:
         """Return a clock for some seconds, a little more than the effort usually takes."""
-        left = self.clock.left()
-        return self.clock.part(min(1.0, _SLOWER * seconds / left) if left else 1.0)
+        return self.clock.limited_to(_SLOWER * seconds)
 
     def graph_around(self, start: Start) -> tuple[NodeVectors, Solution]:
         """Return the collected instances with those of all solutions so far, and the last one in them."""

@@ -383,7 +383,8 @@ def improve_as_a_whole(
     table, graph, solution, k, clock, rest_may_be_small
         As in `improve_by_regions`.
     seconds : float
-        After which the program is given up, should it not have ended.
+        After which the program is given up, should it not have ended: then what is found depends on the
+        machine.
 
     Returns
     -------
