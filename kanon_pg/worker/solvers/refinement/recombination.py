@@ -45,7 +45,7 @@ _SHARE_OF_WHOLE = 0.75
 """Share of the time for annealing, and of what is left for a program of everything, if it is small enough."""
 
 
-class _Known(NamedTuple):
+class _PooledSolution(NamedTuple):
     """A solution, its cost, and the instances that it uses."""
 
     cost: float
@@ -66,7 +66,7 @@ class SolutionPool:
     table: RowTypeTable
     graph: Compatibility
     k: int
-    _known: list[_Known] = field(default_factory=list)
+    _known: list[_PooledSolution] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -82,7 +82,7 @@ class SolutionPool:
         if any(cost == one.cost for one in self._known):
             return
         _, held_by = problem_of(self.table, self.graph, solution, self.k, False)
-        known = [*self._known, _Known(cost, solution, np.unique(held_by))]
+        known = [*self._known, _PooledSolution(cost, solution, np.unique(held_by))]
         known.sort(key=lambda one: one.cost)
         most = _MOST_COST * known[0].cost
         self._known = [one for one in known if one.cost <= most][:_MOST_KEPT]
