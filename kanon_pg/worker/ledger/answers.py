@@ -51,6 +51,22 @@ class LevelSelection:
     mixed: tuple[DisjointSets, ...] | None = None
 
 
+class PackedForms:
+    """The compressed bytes and the digests of sets that do not change, each found once."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[BitMap, bytes, bytes]] = {}
+
+    def of(self, units: BitMap) -> tuple[bytes, bytes]:
+        """Return the bytes of a set (`packed`) and their digest."""
+        if id(units) not in self._found:
+            blob = packed(units)
+            # with the set, so that no other one is at its place in memory
+            self._found[id(units)] = units, blob, digest_of(blob)
+        _, blob, digest = self._found[id(units)]
+        return blob, digest
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSets:
     """The sets of one answer about one protected relation.
@@ -70,6 +86,8 @@ class AnswerSets:
         For each level in which known and sensitive columns choose; as `narrowed`.
     spreads : tuple of int
         Positions in `levels` of those whose sums of squares were disclosed, too.
+    forms : PackedForms
+        Of its sets.
 
     Raises
     ------
@@ -82,6 +100,7 @@ class AnswerSets:
     narrowed: tuple[DisjointSets, ...] = field(default=(), compare=False)
     selections: tuple[LevelSelection, ...] = field(default=(), compare=False)
     spreads: tuple[int, ...] = ()
+    forms: PackedForms = field(default_factory=PackedForms, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not all(0 <= place < len(self.levels) for place in self.spreads):
@@ -130,8 +149,7 @@ class AnswerSets:
         for level in levels:
             parts.append(struct.pack(">I", len(level)))
             for units in level:
-                blob = packed(units)
-                digest = digest_of(blob)
+                blob, digest = self.forms.of(units)
                 if is_stored(digest):
                     parts += (struct.pack(">I", _STORED), digest)
                 else:

@@ -24,6 +24,7 @@ queries is exactly in the difference of the two sets, and counts there like anyb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +32,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import AnswerSets, Population, digest_of, packed, sets_of
+from kanon_pg.worker.ledger.answers import AnswerSets, DisjointSets, Population, sets_of
 from kanon_pg.worker.ledger.disclosed_sets import SketchedSet, sketch_width
 from kanon_pg.worker.ledger.disclosed_state import DisclosedSpan, DisclosedState, field_for_rules
 from kanon_pg.worker.ledger.expectation import are_few_expected, is_surprising, may_be_few_where_mixed
@@ -165,8 +166,8 @@ class DisclosureHistory:
             The population does not say whose a unit is.
         """
         _require_owners(answer, population)
-        figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
-        known = SketchedAnswer.of(answer.known_levels, population, self._vectors, self._known_width)
+        figures = self._sketched(answer, answer.levels, population, self._sketch_width)
+        known = self._sketched(answer, answer.known_levels, population, self._known_width)
         if failure is None and self._compares and self._is_repeated(figures, known):
             return self._allowed(figures, known, *self._extended(figures, known, population))
         if answer.known is not None:
@@ -184,6 +185,11 @@ class DisclosureHistory:
         if problem is not None:
             return Decision(allowed=False, reason=problem, known=remembered)
         return self._spanned(figures, known, remembered, population)
+
+    def _sketched(
+        self, answer: AnswerSets, levels: Sequence[DisjointSets], population: Population, width: int
+    ) -> SketchedAnswer:
+        return SketchedAnswer.of(levels, population, self._vectors, width, answer.forms)
 
     @property
     def _compares(self) -> bool:
@@ -215,7 +221,7 @@ class DisclosureHistory:
         has_sizes = self._compares and not self.rules.suppresses
         if has_sizes and any(population.is_few(units, wide) for units in sets_of(answer.narrowed)):
             return "size"
-        narrowed = {digest_of(packed(units)) for units in sets_of(answer.narrowed)}
+        narrowed = {answer.forms.of(units)[1] for units in sets_of(answer.narrowed)}
         limits = [wide if any(one.digest in narrowed for one in level) else k for level in known.levels]
         comparison = self._comparison(population)
         if self._compares and any(
@@ -336,10 +342,10 @@ class DisclosureHistory:
         _require_owners(answer, population)
         if not self._compares:
             return
-        known = SketchedAnswer.of(answer.known_levels, population, self._vectors, self._known_width)
+        known = self._sketched(answer, answer.known_levels, population, self._known_width)
         self._state.remember((), known.sets())
         if answer.levels:
-            figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
+            figures = self._sketched(answer, answer.levels, population, self._sketch_width)
             self._state.remember(figures.sets(), ())
             self._state.span, self._state.known_span = self._extended(figures, known, population)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import DisjointSets, Population, digest_of, packed
+from kanon_pg.worker.ledger.answers import DisjointSets, PackedForms, Population
 from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SketchedSet, sketch_of
 from kanon_pg.worker.ledger.field import Matrix, PrimeField, Vector
 from kanon_pg.worker.ledger.linear_code import word_fingerprint
@@ -61,26 +61,34 @@ class SketchedAnswer:
 
     @classmethod
     def of(
-        cls, levels: Sequence[DisjointSets], population: Population, cache: VectorCache, width: int
+        cls,
+        levels: Sequence[DisjointSets],
+        population: Population,
+        cache: VectorCache,
+        width: int,
+        forms: PackedForms | None = None,
     ) -> SketchedAnswer:
-        """Sketch the sets of some levels."""
+        """Sketch the sets of some levels; their forms may be known."""
+        forms = PackedForms() if forms is None else forms
         modulus = cache.field.modulus
         rows: list[Vector] = []
         found = []
         for level in levels:
-            blobs = [packed(units) for units in level]
-            digests = [digest_of(blob) for blob in blobs]
-            own = [cache.vector(*one, population) for one in zip(level, digests, strict=True)]
+            packed_sets = [forms.of(units) for units in level]
+            own = [
+                cache.vector(units, digest, population)
+                for units, (_, digest) in zip(level, packed_sets, strict=True)
+            ]
             rows += own
             sets = [
                 SketchedSet(units, blob, digest, sketch_of(vector, width, modulus))
-                for units, blob, digest, vector in zip(level, blobs, digests, own, strict=True)
+                for units, (blob, digest), vector in zip(level, packed_sets, own, strict=True)
             ]
             if len(level) > 1:
                 units = BitMap.union(*level)
-                blob = packed(units)
+                blob, digest = forms.of(units)
                 total = cache.field.reduced(np.sum(own, axis=0))
-                sets.append(SketchedSet(units, blob, digest_of(blob), sketch_of(total, width, modulus)))
+                sets.append(SketchedSet(units, blob, digest, sketch_of(total, width, modulus)))
                 # the people that known columns choose are often those of all groups
                 cache.remember(sets[-1].digest, total)
             found.append(tuple(sets))
