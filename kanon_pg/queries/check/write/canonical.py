@@ -18,7 +18,7 @@ from kanon_pg.queries.check.plan.aggregates import (
     spreads_alone,
     uneven_percentiles,
 )
-from kanon_pg.queries.check.plan.divisions import cells_of, k_of
+from kanon_pg.queries.check.plan.divisions import cells_of, k_of, negation
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.known import chooses_by_secrets
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan, Sorting, parameter_uses
@@ -336,11 +336,10 @@ def _numbers_of_people(counts: tuple[PeopleCount, ...], level: GroupingLevel, wr
     rows = fact_instance(level)
     found = []
     for position, item in enumerate(counts):
-        mask = writer.write(item.mask) if item.mask is not None else None
+        condition = negation(item.mask) if item.mask is not None and item.negated else item.mask
+        mask = writer.write(condition) if condition is not None else None
         column = present_column(item.mask) if item.mask is not None and not item.negated else None
         present = writer.write(column) if column is not None else None
-        if mask is not None and item.negated:
-            mask = f"({mask}) IS NOT TRUE"
         single = rows is not None and rows.number == item.instance.number
         number = people_count_sql(item.instance, single=single, mask=mask, present=present)
         if item.may_be_none:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.aggregates import is_spread, participation
+from kanon_pg.queries.check.plan.divisions import negation
 from kanon_pg.queries.check.plan.joins import equalities, fact_instance
 from kanon_pg.queries.check.plan.known import (
     chooses_by_secrets,
@@ -17,7 +18,7 @@ from kanon_pg.queries.check.plan.known import (
     secret_level,
 )
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in, present_column
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
 from kanon_pg.queries.check.verdict import CombinedSql, EntitySet, RowPartition, SetComposition
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters
 from kanon_pg.queries.check.write.compositions import PartitionKind, composition_of
@@ -280,16 +281,9 @@ class _SetWriter:
         _, row_id = self._row_id()
         yield "", concatenated_sql(row_id)
         for number, (mask, _) in enumerate(self._filters, 1):
-            condition = self._left_out(mask) if self._disjoint else self._writer.write(mask)
+            # most filters are columns without NULLs, which leave nobody out
+            condition = self._writer.write(negation(mask) if self._disjoint else mask)
             yield f"_{number}", f"{concatenated_sql(row_id)} FILTER (WHERE {condition})"
-
-    def _left_out(self, mask: Bound) -> str:
-        """Return the condition of the rows that a filter leaves out; most filters leave out nobody."""
-        column = present_column(mask)
-        if column is None:
-            return f"({self._writer.write(mask)}) IS NOT TRUE"
-        # the same of a column, which the server tests faster
-        return f"{self._writer.write(column)} IS NULL"
 
     def _row_id(self) -> tuple[str, str]:
         alias, relation = f'"{self._instance.alias}"', self._instance.relation
