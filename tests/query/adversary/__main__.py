@@ -6,6 +6,7 @@ rules and strategies as arguments choose some; ``dashboard`` runs an honest anal
 
 from __future__ import annotations
 
+import argparse
 import sys
 from contextlib import ExitStack
 from itertools import product
@@ -29,20 +30,24 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
+STRATEGIES = {
+    **REFUSAL_BITS,
+    **NEAR_K,
+    **OTHERS,
+    "percentiles": percentiles,
+    "bisection": bisection,
+}
+
+DASHBOARD = "dashboard"
+
+
 def main(chosen: list[str]) -> None:
     """Print the figures."""
-    if chosen == ["dashboard"]:
+    if chosen == [DASHBOARD]:
         _dashboard()
         return
-    strategies = {
-        **REFUSAL_BITS,
-        **NEAR_K,
-        **OTHERS,
-        "percentiles": percentiles,
-        "bisection": bisection,
-    }
     rules = [name for name in RULES if name in chosen] or list(RULES)
-    names = [name for name in strategies if name in chosen] or list(strategies)
+    names = [name for name in STRATEGIES if name in chosen] or list(STRATEGIES)
     with private_server("adversary") as server, ExitStack() as stack:
         worlds = []
         for world in range(2):
@@ -52,7 +57,7 @@ def main(chosen: list[str]) -> None:
             worlds.append(build(dsn, admin, 3, world))
         for rule in rules:
             for strategy in names:
-                found = attack(worlds, strategies[strategy], RULES[rule])
+                found = attack(worlds, STRATEGIES[strategy], RULES[rule])
                 sys.stdout.write(f"{rule:12} {strategy:24} {found.line()}\n")
                 for text in found.explained:
                     sys.stdout.write(f"    {text[:300]}\n")
@@ -75,4 +80,12 @@ def _dashboard() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser("tests.query.adversary", description=(__doc__ or "").split("\n\n")[0])
+    names = [*RULES, *STRATEGIES, DASHBOARD]
+    listed = ", ".join(map(repr, names))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {listed}; all by default")
+    found = parser.parse_args().names
+    unknown = [name for name in found if name not in names]
+    if unknown:
+        parser.error(f"there is no {', '.join(map(repr, unknown))}")
+    main(found)
