@@ -107,3 +107,13 @@ def test_the_table_of_the_documentation_is_enumerated() -> None:
         shares = fixed(int(largest) + 1, 12)
         shown = [cell.strip() for cell in cells.split("|")]
         assert shown == [f"{100 * shares[size - 1]:.2f}" for size in (2, 3, 4, 5, 6, 8, 10, 12)]
+
+
+def test_a_pair_with_one_value_takes_no_part() -> None:
+    """Neither IS NULL nor IS NOT NULL is true of it, so that IS NULL would not find whom the figure leaves out."""
+    verdict = accepted("select corr(income, age), count(*) from people")
+    of_pairs = [item.sql for item in verdict.entity_sets if "ROW(" in item.sql]
+    assert of_pairs
+    for sql in of_pairs:
+        assert re.search(r"FILTER \(WHERE \(\(\(ROW\(.*?\) IS NOT NULL\)\) IS NOT TRUE\)\)", sql)
+        assert not re.search(r"ROW\([^;]*?\)\) IS NULL", sql)

@@ -44,6 +44,7 @@ from kanon_pg.queries.check.plan.typed import (
     ColumnRef,
     columns_in,
     has_value,
+    present_column,
     walk,
 )
 
@@ -265,9 +266,10 @@ def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
 def negation(condition: Bound) -> AllowedCall:
     """Return the condition that another one is false or unknown."""
     name, template, of = "is not true", "(({0}) IS NOT TRUE)", condition
-    if isinstance(condition, AllowedCall) and condition.name == "not null":
-        # the server tests it faster
-        name, template, (of,) = "is null", "({0} IS NULL)", condition.operands
+    column = present_column(condition)
+    if column is not None:
+        # the server tests it faster; of a pair with one value neither IS NULL nor IS NOT NULL is true
+        name, template, of = "is null", "({0} IS NULL)", column
     return AllowedCall(type="bool", name=name, template=template, operands=(of,), span=condition.span)
 
 
