@@ -110,7 +110,7 @@ def test_the_table_of_the_documentation_is_enumerated() -> None:
 
 
 def test_a_pair_with_one_value_takes_no_part() -> None:
-    """Neither IS NULL nor IS NOT NULL is true of it, so that IS NULL would not find whom the figure leaves out."""
+    """Neither IS NULL nor IS NOT NULL is true of it, so IS NULL would not find whom the figure leaves out."""
     verdict = accepted("select corr(income, age), count(*) from people")
     of_pairs = [item.sql for item in verdict.entity_sets if "ROW(" in item.sql]
     assert of_pairs
