@@ -76,6 +76,11 @@ def has_folder(folder: str | None) -> bool:
     return folder is not None or (Path.cwd() / "global" / "pg_control").is_file()
 
 
+def has_partitions(parent: str, name: str) -> bool:
+    """Return whether a session stored partitions of a ledger's relation, of whatever state."""
+    return any(Path(parent, name).glob("partition.*"))
+
+
 def _data_directory() -> Path:
     if not has_folder(None):
         raise LedgerError(

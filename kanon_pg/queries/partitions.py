@@ -3,10 +3,12 @@
 Collecting the rows behind an answer takes about as long as the answer. A partition of a table by a column
 takes as long once more, and serves every later query about that column while the table has the same rows.
 So the partitions that a query could use are read when some earlier ones of the session could have used them
-in the same state of the table. Whether one is read depends on the texts of queries, on writes, on the size of
-the table and on how many values known columns have; never on the rows that a query chooses. By a sensitive
-column a table is divided only if that is the group key of a query. That takes about a microsecond for each of
-its values in the whole table, chosen or not.
+in the same state of the table, or loaded if another session stored them
+(`kanon_pg.worker.ledger.partition_files`). Whether one is read depends on the texts of queries, on writes, on
+the size of the table and on how many values known columns have; never on the rows that a query chooses. By a
+sensitive column a table is divided only if that is the group key of a query. That takes about a microsecond
+for each of its values in the whole table, chosen or not. Of conditions only "this column has a value" is
+stored: from the time that their queries take others would learn what somebody asked.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from kanon_pg.db.statements import Statement
 from kanon_pg.queries.check.verdict import ChosenValues, RowPartition, SetComposition
 from kanon_pg.queries.outcome_cache import reads_clock, version_of
 
-_WANTED_BEFORE = 3
-"""Earlier queries after which a partition is read. Reading one costs as much as some queries save."""
+_WANTED_BEFORE = 2
+"""Earlier queries after which a partition is read. Reading one costs as much as some queries save, of all
+sessions together; a table that changes before is not read in vain."""
 
 _ROWS_PER_SECOND = 100_000
 """Most rows of a table that is read for partitions, for each second that a query may take: then `_MOST_NEW`
@@ -35,8 +38,11 @@ _MOST_NEW = 4
 _MOST_KEPT = 256
 _MOST_TABLES = 32
 
-Send = Callable[[str, Sequence[bytes], bool], None]
-"""Gets the key of a partition that the worker lacks, what was read, and whether it is of the kind 'truth'."""
+Send = Callable[["ReadPartition", Sequence[bytes], RowPartition], None]
+"""Gets a partition that the worker lacks, what was read, and what it is of."""
+
+Load = Callable[["ReadPartition"], bool]
+"""Has the worker load a partition that another session stored; returns whether it could."""
 
 _TRUE = 1
 """Place, in a partition of the kind 'truth', of the rows for which the condition is true."""
@@ -44,23 +50,26 @@ _TRUE = 1
 
 @dataclass(frozen=True, slots=True)
 class ReadPartition:
-    """A partition that the ledger's worker was sent.
+    """A partition that the ledger's worker was sent, or loaded.
 
     Parameters
     ----------
+    statement : str
+        Digest of its statement and the session's time zone.
     key : str
         As the worker knows it: of the statement and the values.
     values : tuple of (str or None)
         Of the groups, in order; empty unless of the kind 'values'.
     """
 
+    statement: str
     key: str
     values: tuple[str | None, ...]
 
 
 @dataclass(slots=True)
 class _TablePartitions:
-    """What is known of the partitions of a table in one state; None for those of too many values."""
+    """What is known of the partitions of a table in one state; None for those that could not be used."""
 
     version: str
     wanted: Counter[str] = field(default_factory=Counter)
@@ -68,7 +77,7 @@ class _TablePartitions:
 
 
 class PartitionRegister(threading.local):
-    """The partitions that this thread's queries could have used and that its worker was sent."""
+    """The partitions that this thread's queries could have used, and those that its worker has."""
 
     def __init__(self) -> None:
         self._tables: dict[str, _TablePartitions] = {}
@@ -95,15 +104,21 @@ class ComposingTable:
     ----------
     ledger : str
         Name of its ledger.
+    seed : int
+        Of the ledger; keeps the keys of partitions from telling which values there are.
     zone : str
         Time zone of the session.
     cached : set of str
         Keys that the worker knows.
+    stored : set of str
+        Statements whose partitions it can load.
     """
 
     ledger: str
+    seed: int
     zone: str
     cached: Set[str]
+    stored: Set[str]
     partitions: _TablePartitions
 
     @classmethod
@@ -113,7 +128,8 @@ class ComposingTable:
         if version is None:
             return None
         found = partition_register.table(ledger, version)
-        return cls(ledger, zone, frozenset(worker_state["sets"]), found)
+        cached, stored = frozenset(worker_state["sets"]), frozenset(worker_state["stored"])
+        return cls(ledger, worker_state["seed"], zone, cached, stored, found)
 
     def composable(self, compositions: Mapping[int, SetComposition], seconds: float) -> frozenset[int]:
         """Return which of some sets are to be composed for a new query, which is counted.
@@ -148,12 +164,12 @@ class ComposingTable:
             if reads_clock(partition.sql) or self.partitions.read.get(key, partition) is None:
                 return None
             read = self.partitions.read.get(key)
-            if read is None or read.key not in self.cached:
+            if (read is None or read.key not in self.cached) and key not in self.stored:
                 lacking.add(key)
         return lacking
 
     def _statement_key(self, partition: RowPartition) -> str:
-        return _digest([partition.sql, self.zone])
+        return self._digest([partition.sql, self.zone])
 
     def composed(
         self,
@@ -161,6 +177,7 @@ class ComposingTable:
         composition: SetComposition,
         arguments: Sequence[str | None],
         send: Send,
+        load: Load,
     ) -> dict[str, Any] | None:
         """Return how the ledger's worker composes sets; None if a partition has too many values.
 
@@ -171,11 +188,13 @@ class ComposingTable:
         arguments : sequence of (str or None)
             Of the parameters of the canonical SQL.
         send : callable
-            Gets every partition that the worker lacks.
+            Gets every partition that was read.
+        load : callable
+            Is asked for those that the worker does not know, but can load.
         """
         partitions = []
         for partition in composition.partitions:
-            read = self._partition(db, partition, send)
+            read = self._partition(db, partition, send, load)
             if read is None:
                 return None
             partitions.append(read)
@@ -189,23 +208,45 @@ class ComposingTable:
             "filters": [chosen(choices) for choices in composition.filters],
         }
 
-    def _partition(self, db: Database, partition: RowPartition, send: Send) -> ReadPartition | None:
-        key = self._statement_key(partition)
-        found = self.partitions.read.get(key)
+    def _partition(
+        self, db: Database, partition: RowPartition, send: Send, load: Load
+    ) -> ReadPartition | None:
+        statement = self._statement_key(partition)
+        found = self.partitions.read.get(statement)
         if found is not None and found.key in self.cached:
             return found
         # should it fail, it is not tried again in this state; should the worker drop it, not at once
-        self.partitions.read[key] = None
-        self.partitions.wanted[key] = 0
+        self.partitions.read[statement] = None
+        self.partitions.wanted[statement] = 0
+        if statement in self.stored:
+            values = self._values(db, partition) if found is None else found.values
+            stored = self._read(statement, partition, values)
+            if not load(stored):
+                return None
+            self.partitions.read[statement] = stored
+            return stored
         (row,) = db.rows_once(Statement(partition.sql, ()))
         if partition.most is not None and row["count"] > partition.most:
             return None
         values = tuple((row["values"] or ()) if partition.kind == "values" else ())
-        found = ReadPartition(_digest([partition.sql, self.zone, values]), values)
-        parts = [row[name] for name in ("groups", "leaves", "lengths", "row_ids")]
-        send(found.key, parts, partition.kind == "truth")
-        self.partitions.read[key] = found
+        found = self._read(statement, partition, values)
+        send(found, [row[name] for name in ("groups", "leaves", "lengths", "row_ids")], partition)
+        self.partitions.read[statement] = found
         return found
+
+    def _values(self, db: Database, partition: RowPartition) -> tuple[str | None, ...]:
+        """Read the values of a partition without its rows."""
+        if partition.values_sql is None:
+            return ()
+        (row,) = db.rows_once(Statement(partition.values_sql, ()))
+        return tuple(row["values"] or ())
+
+    def _read(self, statement: str, partition: RowPartition, values: tuple[str | None, ...]) -> ReadPartition:
+        return ReadPartition(statement, self._digest([partition.sql, self.zone, values]), values)
+
+    def _digest(self, parts: Sequence[Any]) -> str:
+        secret = str(self.seed).encode()
+        return blake2b(json.dumps(parts).encode(), digest_size=16, key=secret).hexdigest()
 
 
 def _places(
@@ -217,7 +258,3 @@ def _places(
     types = (*("text",) * len(arguments), "text[]")
     rows = db.rows_once(Statement(choice.sql, types), *arguments, list(partition.values))
     return [partition.key, [row["place"] for row in rows]]
-
-
-def _digest(parts: Sequence[Any]) -> str:
-    return blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()

@@ -16,7 +16,7 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.plan.aggregates import people_of_spreads
-from kanon_pg.queries.check.verdict import EntitySet, Verdict
+from kanon_pg.queries.check.verdict import EntitySet, RowPartition, Verdict
 from kanon_pg.queries.check.write.table_snapshot import (
     content_description,
     has_tids,
@@ -34,7 +34,7 @@ from kanon_pg.queries.outcome_cache import (
     version_of,
 )
 from kanon_pg.queries.parameters import parameter_values
-from kanon_pg.queries.partitions import ComposingTable
+from kanon_pg.queries.partitions import ComposingTable, ReadPartition
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
@@ -383,13 +383,33 @@ class _Recording:
         item = self.verdict.entity_sets[number]
         if partitions is not None and number in self.outcome.composed and item.composition is not None:
             known = {**worker_state, "sets": [*worker_state["sets"], *partitions]}
-            table = ComposingTable.of(self._ledgers([root])[root]["name"], self.context.zone, known)
+            name = self._ledgers([root])[root]["name"]
+            table = ComposingTable.of(name, self.context.zone, known)
 
-            def send(key: str, parts: Sequence[bytes], is_truth: bool) -> None:
-                sent = {"key": key, "parts": request.attach(*parts), "is_truth": is_truth}
-                partitions[key] = {**sent, "disjoint": True, "by_content": False}
+            def send(read: ReadPartition, parts: Sequence[bytes], partition: RowPartition) -> None:
+                partitions[read.key] = {
+                    "key": read.key,
+                    "parts": request.attach(*parts),
+                    "is_truth": partition.kind == "truth",
+                    "disjoint": True,
+                    "by_content": False,
+                    "statement": read.statement if partition.is_shared else None,
+                }
 
-            composed = None if table is None else table.composed(self.db, item.composition, arguments, send)
+            def load(read: ReadPartition) -> bool:
+                wanted = {"state": worker_state["state"], "statement": read.statement, "key": read.key}
+                context = self.context
+                if not ledger_parent.load_partition(
+                    context.parent, context.epoch, name, wanted, self.db.checkpoint
+                ):
+                    return False
+                # other sets of the query need not load it again
+                worker_state["sets"].append(read.key)
+                return True
+
+            composed = (
+                None if table is None else table.composed(self.db, item.composition, arguments, send, load)
+            )
             if composed is not None:
                 return {"composed": composed}
         parts = self.outcome.sets.get(number)

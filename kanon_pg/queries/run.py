@@ -19,7 +19,7 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
 from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import CombinedSql, Verdict
-from kanon_pg.queries.ledgers import LedgerContext, ledger_context
+from kanon_pg.queries.ledgers import LedgerContext, has_partitions, ledger_context
 from kanon_pg.queries.load_catalog import LoadedCatalog
 from kanon_pg.queries.outcome_cache import check_state, outcome_cache, outcome_key, version_of
 from kanon_pg.queries.partitions import ComposingTable
@@ -219,15 +219,18 @@ def outcome_of(
     combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
     numbers = [one for one in combinable if rules[verdict.entity_sets[one].relation].ledger != "off"]
     wanted = [verdict.entity_sets[number] for number in numbers]
-    if not wanted or not ledger_parent.ledger_session.is_ready():
-        # one that is only starting has cached nothing
-        return run_query(db, verdict, values, max_rows, with_sets=bool(wanted))
+    if not wanted:
+        return run_query(db, verdict, values, max_rows, with_sets=False)
     context = ledger_context(db, folder)
     roots = {rules[item.relation].relation for item in wanted}
     names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
+    table = _only_table(verdict, loaded)
+    has_files = table is not None and table.oid in names and has_partitions(context.parent, names[table.oid])
+    if not has_files and not ledger_parent.ledger_session.is_ready():
+        # a worker that is only starting has cached nothing, and finds nothing to compose sets of
+        return run_query(db, verdict, values, max_rows, with_sets=True)
     states = _worker_states(db, names, context)
     keys = [(rules[item.relation].relation, set_key(verdict, item, values, context.zone)) for item in wanted]
-    table = _only_table(verdict, loaded)
     composed: frozenset[int] = frozenset()
     if table is not None and table.oid in names:
         composed = _composed(verdict, values, loaded, context, names[table.oid], states.get(table.oid))

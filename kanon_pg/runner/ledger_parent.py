@@ -29,7 +29,14 @@ def _start() -> launch.Worker:
     return launch.start_ledger()
 
 
-_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
+_ANSWERS = {
+    "create": "created",
+    "state": "state",
+    "partition": "partition",
+    "decide": "decided",
+    "verify": "verified",
+    "log": "log",
+}
 
 ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS))
 
@@ -82,8 +89,8 @@ def states(
 ) -> list[Mapping[str, Any]]:
     """Return for some ledgers the ``seed`` of hashes, and what the worker has cached.
 
-    That is the ``state`` of the relation, or None, and ``sets``: keys of statements whose sets, in that
-    state, need not be sent again.
+    That is the ``state`` of the relation, or None, and, in that state, ``sets``: keys of statements whose
+    sets need not be sent again, and ``stored``: statements of partitions that can be loaded.
 
     Parameters
     ----------
@@ -103,6 +110,33 @@ def states(
     """
     request = LedgerRequest({"parent": parent, "epoch": epoch, "names": list(names)})
     return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
+
+
+def load_partition(
+    parent: str,
+    epoch: str,
+    name: str,
+    partition: Mapping[str, str],
+    checkpoint: Callable[[], None],
+) -> bool:
+    """Have the worker load a partition that another session stored; return whether it has it now.
+
+    Parameters
+    ----------
+    parent, epoch, checkpoint
+        As for `states`.
+    name : str
+        The ledger's.
+    partition : mapping
+        ``state``, as `states` returned it; ``statement``, one of those stored in it; ``key``.
+
+    Raises
+    ------
+    KanonError
+        The ledger cannot be used.
+    """
+    request = LedgerRequest({"parent": parent, "epoch": epoch, "name": name, **partition})
+    return _ask_worker("partition", request, checkpoint, lambda answer: answer.fields["loaded"] is True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ SELECT
     pg_catalog.pg_current_snapshot()::text AS snapshot,
     pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL AS writes,
     pg_catalog.pg_is_in_recovery() AS is_copy,
-    pg_catalog.pg_postmaster_start_time()::text
-    || ' ' || pg_catalog.pg_stat_get_bgwriter_stat_reset_time()::text AS epoch,
+    -- the same in all time zones
+    extract(epoch FROM pg_catalog.pg_postmaster_start_time())::text
+    || ' ' || extract(epoch FROM pg_catalog.pg_stat_get_bgwriter_stat_reset_time())::text AS epoch,
     pg_catalog.current_setting('TimeZone') AS zone,
     (SELECT d.oid::bigint FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database()) AS database

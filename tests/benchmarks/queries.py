@@ -46,20 +46,35 @@ _ASK = "select kanon_query(%s)"
 Connection = psycopg.Connection[Any]
 
 
+_MODES = (
+    "direct",
+    "ledger off",
+    "after the table changed: first of a session",
+    "then new, rows collected",
+    "then new, table read by columns",
+    "other sessions: first",
+    "then new",
+    "again",
+    "again, after another transaction wrote",
+)
+
+
 def cost_of_record(settings: Settings) -> Iterator[Table]:
     """Time of the same query run directly, without comparison, and with it."""
     with bench_server() as connection:
-        cases = [(relation, text) for relation in _tables(connection, settings) for text in _texts(relation)]
-        rows = [_compared(connection, relation, text, settings) for relation, text in cases]
-    modes = ("direct", "off", "first", "new", "reading", "later", "again", "writer")
-    yield table(
-        "Queries, k = 5: median of wall and of processor time (backend and worker, no parallel ones) in ms;"
-        " asked directly, and with the ledger off; with 'pairwise' the first of a session, the next new ones,"
-        " the one that reads the table by its columns, later new ones, one that came before, and one that"
-        " came before, after another transaction wrote",
-        ["table", "query", *(f"{mode} {figure}" for mode in modes for figure in ("ms", "CPU"))],
-        rows,
-    )
+        relations = list(_tables(connection, settings))
+        for workers in (0,) if settings.quick else (0, 2):
+            for relation in relations:
+                for text in _texts(relation):
+                    figures = _compared(connection, relation, text, settings, workers)
+                    (direct, _), *_ = figures
+                    yield table(
+                        f"{text.format(relation, 1)}: k = 5, at most {workers} parallel workers; medians of"
+                        " wall and of processor time (backend and ledger's worker alone) in ms; 1.5 times"
+                        f" direct and 20 ms are {1.5 * direct + 20:.0f}",
+                        ["", "ms", "CPU", "times direct"],
+                        [[mode, *pair, pair[0] / direct] for mode, pair in zip(_MODES, figures, strict=True)],
+                    )
 
 
 def _tables(connection: Connection, settings: Settings) -> Iterator[str]:
@@ -93,40 +108,54 @@ def protected(connection: Connection, name: str, query: str, roles: str) -> None
 
 _SESSIONS = 3
 _NEW = 3
+"""New texts of a session."""
+
+_COLLECTING = 2
 """New texts of a session before one reads the table by its columns (`kanon_pg.queries.partitions`)."""
 
 
-def _compared(connection: Connection, relation: str, text: str, settings: Settings) -> list[object]:
+def _compared(
+    connection: Connection, relation: str, text: str, settings: Settings, workers: int
+) -> list[list[float]]:
     pairwise, numbers = f"{relation}_pairwise", count(2)
+    direct: list[tuple[float, float]] = []
 
-    first, news, direct = [], [], []
+    def first(session: Connection) -> tuple[float, float]:
+        return _timed(session, _ASK, text.format(pairwise, 1))
 
     def new(session: Connection) -> tuple[float, float]:
         # in turn, because what else the machine does comes and goes
         direct.append(_timed(session, text.format(pairwise, 1), None))
         return _timed(session, _ASK, text.format(pairwise, next(numbers)))
 
+    after_change, collecting, reading = [], [], []
     for _ in range(_SESSIONS):
-        with _session(connection) as session:
-            first.append(_timed(session, _ASK, text.format(pairwise, 1)))
+        with _session(connection, workers) as session:
+            one = f"select ctid from {pairwise} limit 1"
+            connection.execute(f"update {pairwise} set age = age where ctid = ({one})")
+            connection.execute(f"vacuum {pairwise}")
+            after_change.append(first(session))
+            collecting += [new(session) for _ in range(_COLLECTING)]
+            reading.append(new(session))
+            new(session)  # what was read is stored now
+    firsts, news = [], []
+    for _ in range(_SESSIONS):
+        with _session(connection, workers) as session:
+            firsts.append(first(session))
             news += [new(session) for _ in range(_NEW)]
     again = [1] * (settings.repeats + 1)
     asked = [(_ASK, text.format(pairwise, number)) for number in again]
-    with _session(connection) as session:
-        _timed(session, *asked[0])
-        for _ in range(_NEW):
-            new(session)
-        reading, later = new(session), [new(session) for _ in again]
+    with _session(connection, workers) as session:
+        first(session)
         off = _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
-        figures = [_median(direct), off, _median(first), _median(news), list(reading), _median(later[1:])]
-        figures += [_medians(session, asked), _medians(session, asked, writer=connection)]
-    return [relation, text.format(relation, 1), *(figure for pair in figures for figure in pair)]
+        figures = [_median(direct), off, *map(_median, (after_change, collecting, reading, firsts, news))]
+        return [*figures, _medians(session, asked), _medians(session, asked, writer=connection)]
 
 
 @contextmanager
-def _session(connection: Connection) -> Iterator[Connection]:
+def _session(connection: Connection, workers: int) -> Iterator[Connection]:
     with psycopg.connect(connection.info.dsn, autocommit=True) as session:
-        session.execute("set max_parallel_workers_per_gather = 0")
+        session.execute(f"set max_parallel_workers_per_gather = {workers}")
         yield session
 
 

@@ -252,6 +252,9 @@ def composed_sets(
             assert row["count"] == len(sets)
         assert frozenset().union(*sets.values()) == everybody
         assert sum(map(len, sets.values())) == len(everybody)
+        assert (partition.values_sql is not None) == (partition.kind == "values")
+        if partition.values_sql is not None:
+            assert run(connection, partition.values_sql, ()) == [{"values": row["values"]}]
         partitions.append(sets)
         texts.append(row.get("values"))
 
@@ -337,6 +340,24 @@ def test_a_condition_is_evaluated_where_its_values_say_all(condition: str, kind:
     assert composition is not None
     (partition,) = composition.partitions
     assert (partition.kind, partition.most is not None) == (kind, most)
+
+
+@pytest.mark.parametrize(
+    ("text", "shared"),
+    [
+        ("select count(*) from patients where sex = 'F'", [True]),
+        ("select ward, count(*) from patients group by ward", [True]),
+        # which column has a value is no more than which column somebody asked about
+        ("select count(discharge_date) from patients", [True]),
+        ("select count(*) from patients where ward = 'W1'", [False]),
+        ("select count(*) from patients where birth_date < '1960-01-01'", [False]),
+        ("select count(*) filter (where cost > 100) from patients where sex = 'F'", [True, False]),
+    ],
+)
+def test_other_sessions_have_no_partition_by_a_condition(text: str, shared: list[bool]) -> None:
+    composition = check(text, hospital()).entity_sets[0].composition
+    assert composition is not None
+    assert [partition.is_shared for partition in composition.partitions] == shared
 
 
 def test_a_child_that_a_table_gets_after_the_check_is_not_read(connection: Connection) -> None:

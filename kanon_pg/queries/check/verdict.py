@@ -68,11 +68,17 @@ class RowPartition:
     most : int or None
         Most values; None if their number must not decide what is read, because the expression reads a
         sensitive column.
+    values_sql : str or None
+        Of the kind 'values': returns ``values`` alone, the same ones.
+    is_shared : bool
+        Whether other sessions may have it: it tells of a query no more than which column is in it.
     """
 
     sql: str
     kind: Literal["values", "groups", "truth"]
     most: int | None = None
+    values_sql: str | None = None
+    is_shared: bool = True
 
 
 @dataclass(frozen=True, slots=True)

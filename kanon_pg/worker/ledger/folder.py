@@ -8,6 +8,7 @@
     marks       how long both files are at least: what is shorter was tampered with
     checkpoint  what reading the journal would otherwise have to rebuild; may be missing
     census      the last table snapshot; may be missing
+    partition.* rows of the relation by a column (`PartitionFiles`); may be missing
 
 The folder has a random name that stands in the database. A copy of the database that comes without the
 folder, or a folder that was removed, is therefore noticed, and nothing is answered.
@@ -42,6 +43,7 @@ JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
 CHECKPOINT, TABLE_SNAPSHOT, USE = "checkpoint", "census", "use"
 
 _UNUSED_SECONDS = 86_400.0
+_DRAFT_SECONDS = 3_600.0
 _KEY_BYTES = 16
 _SECRET_BYTES = _KEY_BYTES + 8
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -208,8 +210,18 @@ def read_sealed(folder: Path, name: str, key: bytes) -> bytes | None:
 
 
 def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> None:
-    """Replace the file of a checkpoint or a table snapshot in one step."""
+    """Replace the file of a checkpoint, a table snapshot or a partition in one step."""
     _replace(folder, name, _sealed(body, key) + body)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove what processes that were killed began to write."""
+    latest = time.time() - _DRAFT_SECONDS
+    for draft in folder.glob(".*"):
+        # another process may remove it meanwhile
+        with suppress(OSError):
+            if draft.stat().st_mtime < latest:
+                draft.unlink()
 
 
 def _replace(folder: Path, name: str, data: bytes) -> None:
@@ -218,6 +230,8 @@ def _replace(folder: Path, name: str, data: bytes) -> None:
         write_whole(draft, data)
         draft.replace(folder / name)
     except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
         raise LedgerUnavailable(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
 
 

@@ -83,6 +83,8 @@ class _OpenLedgers:
                 return Reply("created", {"name": create_folder(Path(fields["parent"]))})
             if job.kind == "state":
                 return Reply("state", {"ledgers": [self._state(fields, name) for name in fields["names"]]})
+            if job.kind == "partition":
+                return Reply("partition", self._partition(fields))
             if job.kind == "decide":
                 return Reply("decided", self._decide(fields, parts))
             if job.kind == "verify":
@@ -107,7 +109,18 @@ class _OpenLedgers:
     def _state(self, fields: Fields, name: str) -> dict[str, Any]:
         ledger = self._ledger(fields, name)
         ledger.load_snapshot(fields["epoch"])
-        return {"seed": ledger.secret.seed, "state": ledger.state, "sets": ledger.cached_keys()}
+        return {
+            "seed": ledger.secret.seed,
+            "state": ledger.state,
+            "sets": ledger.cached_keys(),
+            "stored": ledger.stored_partitions(),
+        }
+
+    def _partition(self, fields: Fields) -> dict[str, Any]:
+        """Load a stored partition of the state that the parent was told."""
+        ledger = self._ledger(fields, fields["name"])
+        is_present = ledger.state == fields["state"]
+        return {"loaded": is_present and ledger.load_partition(fields["statement"], fields["key"])}
 
     def _decide(self, fields: Fields, parts: Parts) -> dict[str, Any]:
         start = time.monotonic()
@@ -146,7 +159,10 @@ def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart
             if ledger.state != request["seen"]:
                 raise LedgerError("The relation was read in another state than the answer.")
             ledger.state = request["state"]
-        partitions = [SentPartition(_packed(item, parts), item["is_truth"]) for item in request["partitions"]]
+        partitions = [
+            SentPartition(_packed(item, parts), item["is_truth"], item["statement"])
+            for item in request["partitions"]
+        ]
         answer = ledger.answer([_sent(item, parts) for item in request["sets"]], partitions)
     failure = request["failure"]
     session = ledger.session(_terms(request))

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from pyroaring import BitMap
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, DisjointSets, LevelSelection, Population
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
@@ -24,11 +24,13 @@ from kanon_pg.worker.ledger.folder import (
     read_marks,
     read_sealed,
     read_secret,
+    remove_drafts,
     write_marks,
     write_percent_used,
     write_sealed,
 )
 from kanon_pg.worker.ledger.journal import Journal, JournalMark
+from kanon_pg.worker.ledger.partition_files import PartitionFiles, StoredPartition, state_digest
 from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
@@ -44,6 +46,8 @@ from kanon_pg.worker.ledger.table_snapshot import (
 Parts = tuple[tuple[BitMap, ...], ...]
 ByMask = tuple[Parts, ...]
 """The parts of the groups, then those of each filter."""
+
+FileMark = tuple[int, int, int]
 
 _MAX_SETS = 32
 _MAX_UNITS = 30_000_000
@@ -103,7 +107,7 @@ def distinct(parts: Iterable[tuple[BitMap, ...]]) -> Parts:
 
 
 CHECKPOINT_RECORDS = 256
-CHECKPOINT_SECONDS = 2.0
+CHECKPOINT_SECONDS = 0.25
 CHECKPOINT_SHARE = 20.0
 """A checkpoint is written after so many entries, or so much work since the last one, that others would
 repeat, and so many times the work of writing it."""
@@ -180,10 +184,13 @@ class SentPartition:
     ----------
     is_truth : bool
         Whether only the rows were sent for which a condition is not true: the second group.
+    statement : str or None
+        As in `StoredPartition`; None if other sessions should not have it.
     """
 
     sets: PackedSets
     is_truth: bool
+    statement: str | None = None
 
 
 Choice = tuple[str, tuple[int, ...]]
@@ -325,9 +332,17 @@ class RelationLedger:
         """What the database said of the state that `table_snapshot` is of."""
         self.table_snapshot: TableSnapshot | None = None
         self._epoch: str | None = None
+        self._is_snapshot_new = False
+        self._snapshot_file: FileMark | None = None
+        """The file that was looked at last: another one is another process's."""
+        self._has_file = False
         self._cache = SetCache()
         # apart, because what is made of partitions would push them out
         self._partition_cache = SetCache()
+        self._partition_files = PartitionFiles(self.folder, self.secret.key)
+        self._new_partitions: list[StoredPartition] = []
+        # apart until they are used, so that they push out nothing that the same query needs
+        self._loaded_partitions: dict[str, DisjointSets] = {}
         self._terms: RulesAndBudgets | None = None
         self._session: LedgerSession | None = None
         self._rank = -1
@@ -374,14 +389,33 @@ class RelationLedger:
         )
 
     def load_snapshot(self, epoch: str) -> None:
-        """Load the table snapshot that another process saved in the same epoch, unless this one has one."""
-        if self.table_snapshot is not None:
+        """Load the table snapshot that another process saved in the same epoch, unless it was looked at.
+
+        It is newer than this process's own, which another process found to be of an earlier state.
+        """
+        if self._epoch != epoch:
+            self._forget()
+            self._epoch, self._snapshot_file = epoch, None
+        found = _mark_of(self.folder / TABLE_SNAPSHOT)
+        if found is None or found == self._snapshot_file:
             return
+        self._snapshot_file, self._has_file = found, False
         data = read_sealed(self.folder, TABLE_SNAPSHOT, self.secret.key)
         if data is not None:
             # one that cannot be read is of no use: the relation is read again
             with suppress(LedgerError):
-                self.state, self.table_snapshot = snapshot_from(data, epoch)
+                state, table_snapshot = snapshot_from(data, epoch)
+                self._forget()
+                self.state, self.table_snapshot, self._has_file = state, table_snapshot, True
+
+    def _forget(self) -> None:
+        """Forget a state of the relation and what is known of it."""
+        self.state, self.table_snapshot = None, None
+        self._is_snapshot_new = False
+        self._cache.clear()
+        self._partition_cache.clear()
+        self._loaded_partitions.clear()
+        self._new_partitions.clear()
 
     def take_snapshot(
         self, state: str, leaves: Sequence[LeafTable], writer: RowNumbersWriter, epoch: str
@@ -391,11 +425,9 @@ class RelationLedger:
         people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.row_numbers.has_people else None
         if people is not None and len(people) != len(contents):
             raise LedgerError("Rows came without the people that they belong to.")
-        self.state, self.table_snapshot = None, None
-        self._cache.clear()
-        self._partition_cache.clear()
+        self._forget()
         self.table_snapshot = TableSnapshot(leaves, writer.number(contents, people))
-        self.state, self._epoch = state, epoch
+        self.state, self._epoch, self._is_snapshot_new, self._has_file = state, epoch, True, False
 
     def population(self) -> Population:
         """Return the units of the last table snapshot and their owners; no units without a snapshot."""
@@ -405,6 +437,31 @@ class RelationLedger:
     def cached_keys(self) -> list[str]:
         """Return the keys of statements whose sets are cached for the present state, and of partitions."""
         return [*self._cache.keys(), *self._partition_cache.keys()]
+
+    def stored_partitions(self) -> list[str]:
+        """Return the statements of partitions that have a file in the present state."""
+        state = self._state_digest()
+        return [] if state is None else self._partition_files.statements(state)
+
+    def load_partition(self, statement: str, key: str) -> bool:
+        """Load a partition that has a file, so that sets can be composed of it; return whether it has one.
+
+        Parameters
+        ----------
+        statement, key
+            As in `StoredPartition`: a partition with another key is of other values.
+        """
+        state = self._state_digest()
+        found = None if state is None else self._partition_files.read(state, statement)
+        if found is None or found.key != key or not self._is_whole(found.groups):
+            return False
+        self._loaded_partitions[key] = found.groups
+        return True
+
+    def _state_digest(self) -> str | None:
+        if self.state is None or self.table_snapshot is None or self._epoch is None:
+            return None
+        return state_digest(self.state, self._epoch) if self.table_snapshot.has_tids else None
 
     def answer(self, sent: Sequence[SentSets], partitions: Sequence[SentPartition] = ()) -> AnswerSets:
         """Return the sets behind an answer.
@@ -471,12 +528,20 @@ class RelationLedger:
     ) -> Mapping[str, DisjointSets]:
         """Return the partitions that composed sets are made of, by their keys; the new ones are cached."""
         new = {item.sets.key: self._partition(item) for item in packed if item.sets.key is not None}
+        self._new_partitions += (
+            StoredPartition(item.statement, item.sets.key, new[item.sets.key])
+            for item in packed
+            if item.sets.key is not None and item.statement is not None
+        )
         keys = {key for item in sent if isinstance(item.sets, ComposedSets) for key in item.sets.partitions()}
         # the order in which they are used last must not depend on hashes of this process
-        found = {key: self._partition_cache.get(key)[0][0] for key in sorted(keys - new.keys())}
-        for key, parts in new.items():
+        wanted = sorted(keys - new.keys())
+        loaded = {key: self._loaded_partitions[key] for key in wanted if key in self._loaded_partitions}
+        found = {key: self._partition_cache.get(key)[0][0] for key in wanted if key not in loaded}
+        self._loaded_partitions.clear()
+        for key, parts in (loaded | new).items():
             self._partition_cache.remember(key, ((parts,),), len(self.population().units))
-        return found | new
+        return found | loaded | new
 
     def _partition(self, partition: SentPartition) -> DisjointSets:
         groups = self._sets(partition.sets, partition.sets.rows)
@@ -484,10 +549,15 @@ class RelationLedger:
         if partition.is_truth:
             others = BitMap().union(*groups.values())
             groups = {1: units - others, 2: others}
-        is_whole = sum(map(len, groups.values())) == len(units) and BitMap().union(*groups.values()) == units
-        if not is_whole or sorted(groups) != list(range(1, len(groups) + 1)):
+        found = tuple(groups[number] for number in sorted(groups))
+        if not self._is_whole(found) or sorted(groups) != list(range(1, len(groups) + 1)):
             raise LedgerError("A partition of a relation does not have every row once.")
-        return tuple(groups[number] for number in sorted(groups))
+        return found
+
+    def _is_whole(self, groups: DisjointSets) -> bool:
+        """Return whether some groups have every row of the relation once."""
+        units = self.population().units
+        return sum(map(len, groups)) == len(units) and BitMap().union(*groups) == units
 
     def _read(
         self, item: SentSets, groups: Mapping[int, Parts], partitions: Mapping[str, DisjointSets]
@@ -575,12 +645,9 @@ class RelationLedger:
         self._unsaved_seconds += seconds
 
     def save(self) -> None:
-        """Write a checkpoint if one is due, and a new table snapshot."""
-        if self._epoch is not None and self.table_snapshot is not None and self.state is not None:
-            data = snapshot_bytes(self.table_snapshot, self.state, self._epoch)
-            if data is not None:
-                write_sealed(self.folder, TABLE_SNAPSHOT, data, self.secret.key)
-            self._epoch = None
+        """Write a checkpoint if one is due, and a new table snapshot and new partitions."""
+        self._save_snapshot()
+        self._save_partitions()
         session = self._session
         if session is None:
             return
@@ -591,6 +658,42 @@ class RelationLedger:
             write_sealed(self.folder, CHECKPOINT, session.to_bytes(), self.secret.key)
             self._saving_seconds = time.monotonic() - start
             self._saved_records, self._unsaved_seconds = session.journal.mark.records, 0.0
+
+    def _save_snapshot(self) -> None:
+        if (
+            not self._is_snapshot_new
+            or self._epoch is None
+            or self.table_snapshot is None
+            or self.state is None
+        ):
+            return
+        self._is_snapshot_new = False
+        data, digest = snapshot_bytes(self.table_snapshot, self.state, self._epoch), self._state_digest()
+        if data is None or digest is None:
+            return
+        write_sealed(self.folder, TABLE_SNAPSHOT, data, self.secret.key)
+        self._snapshot_file, self._has_file = _mark_of(self.folder / TABLE_SNAPSHOT), True
+        self._partition_files.keep(digest)
+        remove_drafts(self.folder)
+
+    def _save_partitions(self) -> None:
+        state, found = self._state_digest(), _mark_of(self.folder / TABLE_SNAPSHOT)
+        # others load the table snapshot that has a file, and partitions of that alone
+        if state is not None and self._has_file and found == self._snapshot_file:
+            for partition in self._new_partitions:
+                # without its file other sessions read the relation, as this one did
+                with suppress(LedgerUnavailable):
+                    self._partition_files.write(state, partition)
+        self._new_partitions.clear()
+
+
+def _mark_of(path: Path) -> FileMark | None:
+    """Return what tells a file from the one that is put in its place; None without a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _joined(parts: Sequence[Keys]) -> Keys:

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from pyroaring import BitMap
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.errors import LedgerError, LedgerUnavailable
+from kanon_pg.worker.ledger import partition_files
 from kanon_pg.worker.ledger import relation_ledger as relation_ledgers
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import (
@@ -26,6 +27,12 @@ from kanon_pg.worker.ledger.folder import (
     existing_folder,
 )
 from kanon_pg.worker.ledger.journal import read_heads
+from kanon_pg.worker.ledger.partition_files import (
+    MOST_STORED,
+    PartitionFiles,
+    StoredPartition,
+    state_digest,
+)
 from kanon_pg.worker.ledger.relation_ledger import (
     ComposedSets,
     PackedRows,
@@ -86,11 +93,11 @@ def pieces(
     )
 
 
-def opened(parent: Path, name: str, leaves: Sequence[LeafTable]) -> RelationLedger:
+def opened(parent: Path, name: str, leaves: Sequence[LeafTable], state: str = STATE) -> RelationLedger:
     ledger = RelationLedger(parent, name)
     with ledger.row_numbers.exclusive() as writer:
         writer.set_description([["a", "int4"]])
-        ledger.take_snapshot(STATE, leaves, writer, "epoch")
+        ledger.take_snapshot(state, leaves, writer, "epoch")
     return ledger
 
 
@@ -203,6 +210,204 @@ def test_a_partition_has_every_row_once(parent: Path, partition: SentPartition) 
     ledger = opened(parent, create_folder(parent), [leaf(7, SIX)])
     with pytest.raises(LedgerError, match="every row once"):
         composed_of(ledger, ComposedSets("ward", (), (), "query"), partition)
+    ledger.close()
+
+
+def storing(parent: Path, name: str) -> list[str]:
+    """Have two partitions of six rows stored, and one that is for one session; return their files."""
+    ledger = opened(parent, name, [leaf(7, SIX)])
+    sets = ComposedSets("ward", (("sex", (1, 3)), ("paid", (1,))), (), "query")
+    composed_of(
+        ledger,
+        sets,
+        replace(BY_SEX, statement="aa"),
+        replace(BY_WARD, statement="bb"),
+        denied("paid", (0, 1), (0, 6)),
+    )
+    assert ledger.stored_partitions() == []
+    ledger.save()
+    assert sorted(ledger.stored_partitions()) == ["aa", "bb"]
+    ledger.close()
+    return sorted(path.name for path in (parent / name).glob("partition*"))
+
+
+def test_partitions_serve_other_sessions(parent: Path) -> None:
+    name = create_folder(parent)
+    assert len(storing(parent, name)) == 2
+    other = RelationLedger(parent, name)
+    assert not other.load_partition("aa", "sex"), "of no state"
+    other.load_snapshot("epoch")
+    assert sorted(other.stored_partitions()) == ["aa", "bb"]
+    assert not other.load_partition("cc", "sex")
+    assert not other.load_partition("aa", "of other values")
+    assert other.cached_keys() == []
+    assert other.load_partition("aa", "sex")
+    assert other.load_partition("bb", "ward")
+    with other.row_numbers.exclusive():
+        pass  # reads them
+    sets = ComposedSets("ward", (("sex", (1, 3)),), (), "query")
+    one, two, three, *_, six = (unit(other, content) for content in range(1, 7))
+    assert composed_of(other, sets).levels == ((BitMap([one, six]), BitMap([two, three])),)
+    assert other.cached_keys() == ["query", "sex", "ward"]
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        STATE.replace("77", "78"),
+        STATE.replace('["f"]', '["g"]'),
+    ],
+)
+def test_partitions_of_another_state_are_removed(parent: Path, state: str) -> None:
+    name = create_folder(parent)
+    storing(parent, name)
+    ledger = RelationLedger(parent, name)
+    with ledger.row_numbers.exclusive() as writer:
+        ledger.take_snapshot(state, [leaf(7, SIX)], writer, "epoch")
+    assert ledger.stored_partitions() == []
+    assert not ledger.load_partition("aa", "sex")
+    ledger.save()
+    assert not list(ledger.folder.glob("partition*"))
+    ledger.close()
+
+
+def test_partitions_of_another_epoch_are_not_known(parent: Path) -> None:
+    name = create_folder(parent)
+    storing(parent, name)
+    ledger = RelationLedger(parent, name)
+    with ledger.row_numbers.exclusive() as writer:
+        ledger.take_snapshot(STATE, [leaf(7, SIX)], writer, "another epoch")
+    assert ledger.stored_partitions() == []
+    ledger.close()
+
+
+@pytest.mark.parametrize("damage", ["a byte", "cut off", "another's", "of another state", "gone"])
+def test_a_partition_that_cannot_be_trusted_is_not_loaded(parent: Path, damage: str) -> None:
+    name = create_folder(parent)
+    first, second = storing(parent, name)
+    folder = parent / name
+    ledger = RelationLedger(parent, name)
+    ledger.load_snapshot("epoch")
+    data = bytearray((folder / first).read_bytes())
+    if damage == "a byte":
+        data[-1] ^= 1
+        (folder / first).write_bytes(data)
+    elif damage == "cut off":
+        (folder / first).write_bytes(data[:-1])
+    elif damage == "another's":
+        (folder / first).write_bytes((folder / second).read_bytes())
+    elif damage == "of another state":
+        ledger.state = STATE.replace("77", "78")
+        (folder / first).rename(folder / f"partition.{state_digest(ledger.state, 'epoch')}.aa")
+        assert ledger.stored_partitions() == ["aa"]
+    else:
+        (folder / first).unlink()
+    assert not ledger.load_partition("aa", "sex")
+    ledger.close()
+
+
+def test_the_partitions_that_were_used_last_are_stored(tmp_path: Path) -> None:
+    files = PartitionFiles(tmp_path, b"key")
+    for number in range(MOST_STORED + 3):
+        partition = StoredPartition(f"{number:02x}", "key", (BitMap([number]),))
+        files.write("aa", partition)
+        os.utime(tmp_path / f"partition.aa.{number:02x}", ns=(number, number))
+        assert files.read("aa", "00") == StoredPartition("00", "key", (BitMap([0]),))
+    assert sorted(files.statements("aa")) == [
+        "00",
+        *(f"{number:02x}" for number in range(4, MOST_STORED + 3)),
+    ]
+
+
+def test_a_partition_of_very_many_groups_is_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partition_files, "MOST_GROUPS", 2)
+    files = PartitionFiles(tmp_path, b"key")
+    files.write("aa", StoredPartition("01", "key", tuple(BitMap([number]) for number in range(2))))
+    files.write("aa", StoredPartition("02", "key", tuple(BitMap([number]) for number in range(3))))
+    assert files.statements("aa") == ["01"]
+
+
+def test_a_transaction_that_may_roll_back_removes_no_partitions(parent: Path) -> None:
+    name = create_folder(parent)
+    stored = storing(parent, name)
+    ledger = RelationLedger(parent, name)
+    ledger.load_snapshot("epoch")
+    with ledger.row_numbers.exclusive() as writer:
+        ledger.take_snapshot('{"snapshot": null, "version": null}', [leaf(7, SIX[:5])], writer, "epoch")
+    assert ledger.stored_partitions() == []
+    ledger.save()
+    assert sorted(path.name for path in ledger.folder.glob("partition*")) == stored
+    ledger.close()
+
+
+def test_partitions_belong_to_the_table_snapshot_that_others_load(parent: Path) -> None:
+    name = create_folder(parent)
+    first = opened(parent, name, [leaf(7, SIX)])
+    first.save()
+    # the same rows, read when another transaction was the oldest one
+    second = opened(parent, name, [leaf(7, SIX)], STATE.replace("77", "78"))
+    second.save()
+    composed_of(second, ComposedSets("ward", (), (), "query"), replace(BY_WARD, statement="bb"))
+    second.save()
+    composed_of(first, ComposedSets("sex", (), (), "query"), replace(BY_SEX, statement="aa"))
+    first.save()
+    assert second.stored_partitions() == ["bb"]
+    assert first.stored_partitions() == []
+    # a session whose table snapshot is not the newest one takes that
+    first.load_snapshot("epoch")
+    assert first.stored_partitions() == ["bb"]
+    assert first.cached_keys() == []
+    composed_of(first, ComposedSets("sex", (), (), "query"), replace(BY_SEX, statement="aa"))
+    first.save()
+    assert sorted(second.stored_partitions()) == ["aa", "bb"]
+    # its own one stays if nobody saved another
+    state, keys = second.state, second.cached_keys()
+    second.load_snapshot("epoch")
+    assert (second.state, second.cached_keys()) == (state, keys)
+    # of another epoch nothing holds
+    second.load_snapshot("another epoch")
+    assert (second.state, second.cached_keys()) == (None, [])
+    first.close()
+    second.close()
+
+
+def test_loading_partitions_pushes_out_nothing_that_the_query_needs(
+    parent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = create_folder(parent)
+    storing(parent, name)
+    monkeypatch.setattr(relation_ledgers, "_MAX_SETS", 1)
+    ledger = RelationLedger(parent, name)
+    ledger.load_snapshot("epoch")
+    paid = ComposedSets(None, (("paid", (1,)),), (), "paid")
+    composed_of(ledger, paid, denied("paid", (0, 1), (0, 6)))
+    assert ledger.load_partition("aa", "sex")
+    assert ledger.load_partition("bb", "ward")
+    found = composed_of(ledger, ComposedSets("ward", (("sex", (1,)), ("paid", (1,))), (), "query"))
+    assert [len(units) for units in found.levels[0]] == [2]
+    ledger.close()
+
+
+def test_what_cannot_be_written_leaves_no_draft(tmp_path: Path) -> None:
+    (tmp_path / "partition.aa.01").mkdir()
+    with pytest.raises(LedgerUnavailable):
+        PartitionFiles(tmp_path, b"key").write("aa", StoredPartition("01", "key", ()))
+    assert [path.name for path in tmp_path.iterdir()] == ["partition.aa.01"]
+
+
+def test_drafts_of_processes_that_were_killed_are_removed(parent: Path) -> None:
+    name = create_folder(parent)
+    old, new = parent / name / ".partition.aa.01.5", parent / name / ".census.6"
+    for draft in (old, new):
+        draft.write_bytes(b"begun")
+    os.utime(old, (0, 0))
+    ledger = opened(parent, name, [leaf(7, SIX)])
+    ledger.save()
+    assert not old.exists()
+    assert new.exists()
     ledger.close()
 
 

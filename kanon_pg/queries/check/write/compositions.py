@@ -30,6 +30,7 @@ from kanon_pg.queries.check.plan.typed import (
     ParameterRef,
     TypedConstant,
     columns_in,
+    present_column,
     walk,
 )
 from kanon_pg.queries.check.types import INTEGERS
@@ -133,7 +134,8 @@ class _Composer:
         return self._position(self.partition_of(self._all_rows(keys=(column,)), kind, most))
 
     def _truth(self, part: Bound) -> int:
-        return self._position(self.partition_of(self._all_rows(where=(negation(part),)), "truth", None))
+        partition = self.partition_of(self._all_rows(where=(negation(part),)), "truth", None)
+        return self._position(replace(partition, is_shared=present_column(part) is not None))
 
     def _all_rows(self, *, keys: tuple[Bound, ...] = (), where: tuple[Bound, ...] = ()) -> GroupingLevel:
         return replace(

@@ -319,13 +319,24 @@ class _PartitionWriter(_SetWriter):
         if kind == "truth":
             return RowPartition(self._packed(self._numbered()), kind)
         number = '(SELECT pg_catalog.count(*) FROM "kanon_pieces")'
-        more = f', {number} AS "count"'
+        more, values_sql = f', {number} AS "count"', None
         if kind == "values":
             more += ', pg_catalog.array_agg(CAST("k0" AS pg_catalog.text) ORDER BY "g") AS "values"'
+            values_sql = self._values()
         # unless so few, nothing of them is put together
         few = "" if most is None else f" WHERE {number} OPERATOR(pg_catalog.<=) {most}"
         packed = self._packed(f'SELECT * FROM "kanon_pieces"{few}', more)
-        return RowPartition(f'WITH "kanon_pieces" AS MATERIALIZED ({self._numbered()}) {packed}', kind, most)
+        sql = f'WITH "kanon_pieces" AS MATERIALIZED ({self._numbered()}) {packed}'
+        return RowPartition(sql, kind, most, values_sql)
+
+    def _values(self) -> str:
+        """Return the statement that reads the values of the key in the order in which groups are numbered."""
+        (key,) = self.level.keys
+        rows = from_and_where(self.level, self._writer, self._canonical.answers())
+        return (
+            'SELECT pg_catalog.array_agg(CAST("k0" AS pg_catalog.text) ORDER BY "k0") AS "values"'
+            f' FROM (SELECT {self._writer.write(key)} AS "k0"{rows} GROUP BY 1) AS "p"'
+        )
 
 
 class _WindowWriter(_SetWriter):
