@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -24,6 +24,7 @@ from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql, has_tids
 from kanon_pg.queries.ledgers import LedgerContext
 from kanon_pg.queries.request import QueryOutcome, StateCheck
+from kanon_pg.runner import ledger_parent
 
 _MOST_TRANSACTIONS = 2**30
 """Since a table snapshot; ``xmin`` has 32 bits."""
@@ -80,6 +81,29 @@ def check_state(db: Database, relation: Relation, context: LedgerContext, before
     return StateCheck(before, shown_state(db, relation, context, version))
 
 
+def renewed_state(
+    db: Database,
+    relation: Relation,
+    context: LedgerContext,
+    ledger: str,
+    worker_state: Mapping[str, Any],
+) -> tuple[StateCheck, Mapping[str, Any]]:
+    """Compare a table with the state that the worker has, or with a newer one that another session stored.
+
+    Returns
+    -------
+    StateCheck, mapping
+        And what the worker has now (`kanon_pg.runner.ledger_parent.states`).
+    """
+    check = check_state(db, relation, context, worker_state["state"])
+    if check.present is not None or not has_tids(relation):
+        return check, worker_state
+    (found,) = ledger_parent.states(context.parent, context.epoch, [ledger], db.checkpoint, renew=True)
+    if found["state"] != worker_state["state"]:
+        check = check_state(db, relation, context, found["state"])
+    return StateCheck(found["state"], check.present), found
+
+
 def _version(db: Database, relation: Relation, context: LedgerContext, horizon: Any) -> list[Any] | None:
     # a table snapshot of an older version of this package has none; one that was taken after the present
     # snapshot does not look at the rows in which the two differ
@@ -106,9 +130,6 @@ class OutcomeCache(threading.local):
 
     def __init__(self) -> None:
         self._cached: dict[str, _CachedOutcome] = {}
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._cached
 
     def find(self, key: str, version: str | None) -> QueryOutcome | None:
         """Return the outcome of a query in a state of its table, None if it is not cached."""

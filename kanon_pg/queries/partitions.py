@@ -34,6 +34,9 @@ _ROWS_PER_SECOND = 100_000
 """Most rows of a table that is read for partitions, for each second that a query may take: then `_MOST_NEW`
 partitions take less than a third of that time."""
 
+_MOST_ROWS_STORED = 1_000_000
+"""Most rows of a table whose partitions by sensitive columns are stored, with up to 20 bytes a group."""
+
 _MOST_NEW = 4
 _MOST_KEPT = 256
 _MOST_TABLES = 32
@@ -55,7 +58,7 @@ class ReadPartition:
     Parameters
     ----------
     statement : str
-        Digest of its statement and the session's time zone.
+        Digest of its statement, and of the session's time zone if it may depend on that.
     key : str
         As the worker knows it: of the statement and the values.
     values : tuple of (str or None)
@@ -69,10 +72,14 @@ class ReadPartition:
 
 @dataclass(slots=True)
 class _TablePartitions:
-    """What is known of the partitions of a table in one state; None for those that could not be used."""
+    """What is known of the partitions of a table in one state; None for those that could not be used.
+
+    Those of `admitted` may be read for the present query.
+    """
 
     version: str
     wanted: Counter[str] = field(default_factory=Counter)
+    admitted: Set[str] = frozenset()
     read: dict[str, ReadPartition | None] = field(default_factory=dict)
 
 
@@ -151,6 +158,7 @@ class ComposingTable:
             if all(self.partitions.wanted[key] >= _WANTED_BEFORE for key in lacking):
                 ready.append(number)
                 new |= lacking
+        self.partitions.admitted = new
         self.partitions.wanted.update({key for lacking in found.values() for key in lacking or ()})
         if len(self.partitions.wanted) > _MOST_KEPT:
             self.partitions.wanted.clear()
@@ -168,8 +176,21 @@ class ComposingTable:
                 lacking.add(key)
         return lacking
 
+    def may_store(self, partition: RowPartition) -> bool:
+        """Return whether other sessions may have a partition: it tells nothing, and is not too large.
+
+        By a sensitive column it can have as many groups as rows, and how many must decide nothing.
+        """
+        is_bounded = partition.kind == "truth" or partition.most is not None
+        rows = json.loads(self.partitions.version)[0]
+        return partition.is_shared and (is_bounded or rows <= _MOST_ROWS_STORED)
+
     def _statement_key(self, partition: RowPartition) -> str:
-        return self._digest([partition.sql, self.zone])
+        return self._digest([partition.sql, self._zone_of(partition)])
+
+    def _zone_of(self, partition: RowPartition) -> str | None:
+        """Return the time zone if a partition may depend on it: that by a column alone does not."""
+        return None if partition.is_shared else self.zone
 
     def composed(
         self,
@@ -215,10 +236,14 @@ class ComposingTable:
         found = self.partitions.read.get(statement)
         if found is not None and found.key in self.cached:
             return found
+        is_stored = statement in self.stored
+        if not is_stored and statement not in self.partitions.admitted:
+            # what the worker had is gone since the query was planned
+            return None
         # should it fail, it is not tried again in this state; should the worker drop it, not at once
         self.partitions.read[statement] = None
         self.partitions.wanted[statement] = 0
-        if statement in self.stored:
+        if is_stored:
             values = self._values(db, partition) if found is None else found.values
             stored = self._read(statement, partition, values)
             if not load(stored):
@@ -242,7 +267,9 @@ class ComposingTable:
         return tuple(row["values"] or ())
 
     def _read(self, statement: str, partition: RowPartition, values: tuple[str | None, ...]) -> ReadPartition:
-        return ReadPartition(statement, self._digest([partition.sql, self.zone, values]), values)
+        return ReadPartition(
+            statement, self._digest([partition.sql, self._zone_of(partition), values]), values
+        )
 
     def _digest(self, parts: Sequence[Any]) -> str:
         secret = str(self.seed).encode()

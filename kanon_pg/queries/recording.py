@@ -16,7 +16,7 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.plan.aggregates import people_of_spreads
-from kanon_pg.queries.check.verdict import EntitySet, RowPartition, Verdict
+from kanon_pg.queries.check.verdict import EntitySet, RowPartition, SetComposition, Verdict
 from kanon_pg.queries.check.write.table_snapshot import (
     content_description,
     has_tids,
@@ -26,9 +26,9 @@ from kanon_pg.queries.check.write.table_snapshot import (
 from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, mark_of
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.outcome_cache import (
-    check_state,
     outcome_cache,
     reads_clock,
+    renewed_state,
     shown_state,
     table_files,
     version_of,
@@ -36,7 +36,7 @@ from kanon_pg.queries.outcome_cache import (
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.partitions import ComposingTable, ReadPartition
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
-from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
+from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord, StateCheck
 from kanon_pg.runner import ledger_parent
 from kanon_pg.runner.ledger_parent import LedgerMark, LedgerRequest
 
@@ -282,7 +282,11 @@ class _Recording:
         if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
-        seen, state, leaves = self._state(request, relation, worker_state)
+        check = self.outcome.checked
+        if check is None or check.before != worker_state["state"]:
+            name = self._ledgers([root])[root]["name"]
+            check, worker_state = renewed_state(self.db, relation, self.context, name, worker_state)
+        seen, state, leaves = self._state(request, relation, worker_state, check)
         outcome_cache.remember(self.outcome, version_of(state))
         partitions: dict[str, dict[str, Any]] = {}
         # a query that is already refused reads as much as others, so that its cost does not show the reason
@@ -304,12 +308,13 @@ class _Recording:
         return named if named is not None else load_relation(self.db, root, self.query_record.role)
 
     def _state(
-        self, request: LedgerRequest, relation: Relation, worker_state: Mapping[str, Any]
+        self,
+        request: LedgerRequest,
+        relation: Relation,
+        worker_state: Mapping[str, Any],
+        check: StateCheck,
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
-        check = self.outcome.checked
-        if check is None or check.before != worker_state["state"]:
-            check = check_state(self.db, relation, self.context, worker_state["state"])
         if check.before is not None and check.present is not None:
             return check.before, check.present, None
         horizon, files = self.context.horizon, table_files(self.db, relation)
@@ -382,38 +387,48 @@ class _Recording:
         """Return the rows of sets, or how these are composed."""
         item = self.verdict.entity_sets[number]
         if partitions is not None and number in self.outcome.composed and item.composition is not None:
-            known = {**worker_state, "sets": [*worker_state["sets"], *partitions]}
-            name = self._ledgers([root])[root]["name"]
-            table = ComposingTable.of(name, self.context.zone, known)
-
-            def send(read: ReadPartition, parts: Sequence[bytes], partition: RowPartition) -> None:
-                partitions[read.key] = {
-                    "key": read.key,
-                    "parts": request.attach(*parts),
-                    "is_truth": partition.kind == "truth",
-                    "disjoint": True,
-                    "by_content": False,
-                    "statement": read.statement if partition.is_shared else None,
-                }
-
-            def load(read: ReadPartition) -> bool:
-                wanted = {"state": worker_state["state"], "statement": read.statement, "key": read.key}
-                context = self.context
-                if not ledger_parent.load_partition(
-                    context.parent, context.epoch, name, wanted, self.db.checkpoint
-                ):
-                    return False
-                # other sets of the query need not load it again
-                worker_state["sets"].append(read.key)
-                return True
-
-            composed = (
-                None if table is None else table.composed(self.db, item.composition, arguments, send, load)
-            )
+            composed = self._composed(request, root, worker_state, item.composition, arguments, partitions)
             if composed is not None:
                 return {"composed": composed}
         parts = self.outcome.sets.get(number)
         return {"parts": request.attach(*(parts or self._read(item, arguments)))}
+
+    def _composed(
+        self,
+        request: LedgerRequest,
+        root: int,
+        worker_state: Mapping[str, Any],
+        composition: SetComposition,
+        arguments: Sequence[str | None],
+        partitions: dict[str, dict[str, Any]],
+    ) -> dict[str, Any] | None:
+        """Return how sets are composed; None if a partition cannot be used."""
+        name = self._ledgers([root])[root]["name"]
+        known = {**worker_state, "sets": [*worker_state["sets"], *partitions]}
+        table = ComposingTable.of(name, self.context.zone, known)
+        if table is None:
+            return None
+
+        def send(read: ReadPartition, parts: Sequence[bytes], partition: RowPartition) -> None:
+            partitions[read.key] = {
+                "key": read.key,
+                "parts": request.attach(*parts),
+                "is_truth": partition.kind == "truth",
+                "disjoint": True,
+                "by_content": False,
+                "statement": read.statement if table.may_store(partition) else None,
+            }
+
+        def load(read: ReadPartition) -> bool:
+            wanted = {"state": worker_state["state"], "statement": read.statement, "key": read.key}
+            parent, epoch = self.context.parent, self.context.epoch
+            if not ledger_parent.load_partition(parent, epoch, name, wanted, self.db.checkpoint):
+                return False
+            # other sets of the query need not load it again
+            worker_state["sets"].append(read.key)
+            return True
+
+        return table.composed(self.db, composition, arguments, send, load)
 
     def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
         (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)

@@ -21,7 +21,7 @@ from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import CombinedSql, Verdict
 from kanon_pg.queries.ledgers import LedgerContext, has_partitions, ledger_context
 from kanon_pg.queries.load_catalog import LoadedCatalog
-from kanon_pg.queries.outcome_cache import check_state, outcome_cache, outcome_key, version_of
+from kanon_pg.queries.outcome_cache import outcome_cache, outcome_key, renewed_state, version_of
 from kanon_pg.queries.partitions import ComposingTable
 from kanon_pg.queries.recording import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome
@@ -171,6 +171,9 @@ def full_scans(db: Database) -> Iterator[None]:
 
 _COUNTING = "track_counts"
 
+_LEAST_SECONDS = 5.0
+"""That a query may take, for a worker that starts to be waited for before it runs."""
+
 
 @contextmanager
 def without_statistics(db: Database) -> Iterator[None]:
@@ -225,35 +228,52 @@ def outcome_of(
     roots = {rules[item.relation].relation for item in wanted}
     names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
     table = _only_table(verdict, loaded)
-    has_files = table is not None and table.oid in names and has_partitions(context.parent, names[table.oid])
-    if not has_files and not ledger_parent.ledger_session.is_ready():
-        # a worker that is only starting has cached nothing, and finds nothing to compose sets of
+    ledger = None if table is None else names.get(table.oid)
+    if not ledger_parent.ledger_session.is_ready() and not _may_wait(loaded, context, ledger):
+        # one that is only starting has cached nothing
         return run_query(db, verdict, values, max_rows, with_sets=True)
     states = _worker_states(db, names, context)
     keys = [(rules[item.relation].relation, set_key(verdict, item, values, context.zone)) for item in wanted]
-    composed: frozenset[int] = frozenset()
-    if table is not None and table.oid in names:
-        composed = _composed(verdict, values, loaded, context, names[table.oid], states.get(table.oid))
-    with_sets = any(
-        root not in states or (key not in states[root]["sets"] and number not in composed)
-        for number, (root, key) in zip(numbers, keys, strict=True)
-    )
-    key = None
-    if table is not None and table.oid in names:
+
+    def planned() -> tuple[frozenset[int], bool]:
+        """Return which sets are composed, and whether others are read with the answer."""
+        composed: frozenset[int] = frozenset()
+        if table is not None and ledger is not None:
+            composed = _composed(verdict, values, loaded, context, ledger, states.get(table.oid))
+        with_sets = any(
+            root not in states or (key not in states[root]["sets"] and number not in composed)
+            for number, (root, key) in zip(numbers, keys, strict=True)
+        )
+        return composed, with_sets
+
+    composed, with_sets = planned()
+    key, checked = None, None
+    if table is not None and ledger is not None:
         text = _checked_sql(verdict, max_rows + 1)
-        key = outcome_key(verdict, text, [key for _, key in keys], context, names[table.oid])
-    checked = None
-    if table is not None and key is not None and not with_sets and key in outcome_cache:
-        checked = check_state(db, table, context, states[table.oid]["state"])
-        if checked.present is None:
-            # what the worker has cached is of another state
-            with_sets = True
-        elif (found := outcome_cache.find(key, version_of(checked.present))) is not None:
+        key = outcome_key(verdict, text, [key for _, key in keys], context, ledger)
+        if not with_sets:
+            before = states[table.oid]
+            checked, present = renewed_state(db, table, context, ledger, before)
+            if present is not before:
+                states = {**states, table.oid: present}
+                composed, with_sets = planned()
+            if checked.present is None:
+                # what the worker has cached is of another state
+                with_sets = True
+    if checked is not None and checked.present is not None and key is not None and not with_sets:
+        found = outcome_cache.find(key, version_of(checked.present))
+        if found is not None:
             return replace(found, checked=checked, composed=composed)
     outcome = run_query(db, verdict, values, max_rows, with_sets=with_sets)
     if with_sets:
         composed -= set(numbers)  # they were read because of others
     return replace(outcome, key=key, checked=checked, composed=composed)
+
+
+def _may_wait(loaded: LoadedCatalog, context: LedgerContext, ledger: str | None) -> bool:
+    """Return whether it is of use to wait for a worker that starts, and may take the time."""
+    seconds = min(rule.seconds for rule in loaded.rules.values())
+    return seconds >= _LEAST_SECONDS and ledger is not None and has_partitions(context.parent, ledger)
 
 
 def _composed(

@@ -85,7 +85,12 @@ def create_ledger(parent: str, names: Sequence[str], checkpoint: Callable[[], No
 
 
 def states(
-    parent: str, epoch: str, names: Sequence[str], checkpoint: Callable[[], None]
+    parent: str,
+    epoch: str,
+    names: Sequence[str],
+    checkpoint: Callable[[], None],
+    *,
+    renew: bool = False,
 ) -> list[Mapping[str, Any]]:
     """Return for some ledgers the ``seed`` of hashes, and what the worker has cached.
 
@@ -102,13 +107,16 @@ def states(
         The ledgers'.
     checkpoint : callable
         As in `kanon_pg.runner.session.Caller`.
+    renew : bool
+        Whether the relations are not in the states that the worker has, so that it should take newer ones
+        that other sessions stored.
 
     Raises
     ------
     KanonError
         A ledger cannot be used.
     """
-    request = LedgerRequest({"parent": parent, "epoch": epoch, "names": list(names)})
+    request = LedgerRequest({"parent": parent, "epoch": epoch, "names": list(names), "renew": renew})
     return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 

@@ -42,6 +42,8 @@ from kanon_pg.worker.ledger.journal import (
 JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
 CHECKPOINT, TABLE_SNAPSHOT, USE = "checkpoint", "census", "use"
 
+FileMark = tuple[int, int, int]
+
 _UNUSED_SECONDS = 86_400.0
 _DRAFT_SECONDS = 3_600.0
 _KEY_BYTES = 16
@@ -209,9 +211,18 @@ def read_sealed(folder: Path, name: str, key: bytes) -> bytes | None:
     return body if data[:DIGEST_BYTES] == _sealed(body, key) else None
 
 
-def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> None:
-    """Replace the file of a checkpoint, a table snapshot or a partition in one step."""
-    _replace(folder, name, _sealed(body, key) + body)
+def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> FileMark:
+    """Replace the file of a checkpoint, a table snapshot or a partition in one step; return its mark."""
+    return _replace(folder, name, _sealed(body, key) + body)
+
+
+def mark_of(path: Path) -> FileMark | None:
+    """Return what tells a file from another one that is put in its place; None without a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def remove_drafts(folder: Path) -> None:
@@ -224,11 +235,13 @@ def remove_drafts(folder: Path) -> None:
                 draft.unlink()
 
 
-def _replace(folder: Path, name: str, data: bytes) -> None:
+def _replace(folder: Path, name: str, data: bytes) -> FileMark:
     draft = folder / f".{name}.{os.getpid()}"
     try:
         write_whole(draft, data)
+        found = draft.stat()
         draft.replace(folder / name)
+        return found.st_ino, found.st_mtime_ns, found.st_size
     except OSError as error:
         with suppress(OSError):
             draft.unlink()

@@ -108,7 +108,7 @@ class _OpenLedgers:
 
     def _state(self, fields: Fields, name: str) -> dict[str, Any]:
         ledger = self._ledger(fields, name)
-        ledger.load_snapshot(fields["epoch"])
+        ledger.load_snapshot(fields["epoch"], renew=fields["renew"])
         return {
             "seed": ledger.secret.seed,
             "state": ledger.state,

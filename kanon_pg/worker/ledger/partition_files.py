@@ -11,6 +11,7 @@ and have to find the same ones. It belongs to the table snapshot that has a file
 from __future__ import annotations
 
 import json
+import os
 import struct
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,9 +26,7 @@ from kanon_pg.worker.ledger.answers import DisjointSets
 from kanon_pg.worker.ledger.folder import read_sealed, write_sealed
 
 MOST_STORED = 32
-MOST_GROUPS = 1 << 16
-"""Partitions of one relation that have a file, and groups of one of them. A file has some two bytes for each
-row, and up to 20 for each group."""
+"""Partitions of one relation that have a file, of some two bytes for each row and 20 for each group."""
 
 _PREFIX = "partition"
 _HEAD_BYTES = struct.Struct(">Q")
@@ -75,15 +74,14 @@ class PartitionFiles:
         state : str
             What `state_digest` returned.
         """
-        return [path.suffix[1:] for path in self._paths() if path.stem == f"{_PREFIX}.{state}"]
+        return [path.suffix[1:] for path in self._paths() if _is_of(path, state)]
 
     def read(self, state: str, statement: str) -> StoredPartition | None:
-        """Return the partition of a statement in some state; None if there is no file that can be trusted."""
+        """Return the partition of a statement in some state; None if there is none that can be read."""
         name = _name(state, statement)
         data = read_sealed(self.folder, name, self.seal) if statement in self.statements(state) else None
         if data is None:
             return None
-        # one of another version of this package is of no use: the relation is read
         with suppress(ValueError, LookupError, TypeError, struct.error):
             (size,) = _HEAD_BYTES.unpack_from(data)
             start = _HEAD_BYTES.size + size
@@ -92,39 +90,39 @@ class PartitionFiles:
                 ends = accumulate(head["lengths"], initial=start)
                 groups = tuple(BitMap.deserialize(data[begin:end]) for begin, end in pairwise(ends))
                 with suppress(OSError):
-                    (self.folder / name).touch()
+                    os.utime(self.folder / name)
                 return StoredPartition(statement, head["key"], groups)
         return None
 
     def write(self, state: str, partition: StoredPartition) -> None:
-        """Store a partition, unless it has too many groups; the least recently used ones may have to go.
+        """Store a partition; the least recently used one may have to go.
 
         Raises
         ------
         LedgerUnavailable
             It cannot be written.
         """
-        if len(partition.groups) > MOST_GROUPS:
-            return
         name = _name(state, partition.statement)
         bodies = [group.serialize() for group in partition.groups]
         head = json.dumps({"name": name, "key": partition.key, "lengths": [*map(len, bodies)]}).encode()
         write_sealed(self.folder, name, b"".join((_HEAD_BYTES.pack(len(head)), head, *bodies)), self.seal)
-        self.keep(state)
-
-    def keep(self, state: str) -> None:
-        """Remove the files of other states, and the least recently used ones beyond `MOST_STORED`."""
         own = []
-        # another process may remove them meanwhile
         for path in self._paths():
             with suppress(OSError):
-                if path.stem == f"{_PREFIX}.{state}":
+                if _is_of(path, state):
                     own.append((path.stat().st_mtime_ns, path))
-                else:
-                    path.unlink()
         for _, path in sorted(own)[: max(0, len(own) - MOST_STORED)]:
-            with suppress(OSError):
-                path.unlink()
+            _remove(path)
+
+    def remove(self, state: str, statement: str) -> None:
+        """Remove a file that is of no use, so that the relation is read."""
+        _remove(self.folder / _name(state, statement))
+
+    def keep(self, state: str) -> None:
+        """Remove the files of other states."""
+        for path in self._paths():
+            if not _is_of(path, state):
+                _remove(path)
 
     def _paths(self) -> list[Path]:
         return list(self.folder.glob(f"{_PREFIX}.*.*"))
@@ -149,6 +147,16 @@ def state_digest(state: str, epoch: str) -> str | None:
     if version is None:
         return None
     return blake2b(json.dumps([epoch, version]).encode(), digest_size=16).hexdigest()
+
+
+def _is_of(path: Path, state: str) -> bool:
+    return path.stem == f"{_PREFIX}.{state}"
+
+
+def _remove(path: Path) -> None:
+    # another process may have removed it
+    with suppress(OSError):
+        path.unlink()
 
 
 def _name(state: str, statement: str) -> str:

@@ -20,7 +20,9 @@ from kanon_pg.worker.ledger.folder import (
     JOURNAL,
     NUMBERS,
     TABLE_SNAPSHOT,
+    FileMark,
     existing_folder,
+    mark_of,
     read_marks,
     read_sealed,
     read_secret,
@@ -46,8 +48,6 @@ from kanon_pg.worker.ledger.table_snapshot import (
 Parts = tuple[tuple[BitMap, ...], ...]
 ByMask = tuple[Parts, ...]
 """The parts of the groups, then those of each filter."""
-
-FileMark = tuple[int, int, int]
 
 _MAX_SETS = 32
 _MAX_UNITS = 30_000_000
@@ -334,8 +334,7 @@ class RelationLedger:
         self._epoch: str | None = None
         self._is_snapshot_new = False
         self._snapshot_file: FileMark | None = None
-        """The file that was looked at last: another one is another process's."""
-        self._has_file = False
+        """Of the table snapshot, if that is the one of this state."""
         self._cache = SetCache()
         # apart, because what is made of partitions would push them out
         self._partition_cache = SetCache()
@@ -367,12 +366,14 @@ class RelationLedger:
         return self._session
 
     def _opened(self, terms: RulesAndBudgets) -> LedgerSession:
-        session = None
+        session, start = None, time.monotonic()
         checkpoint = read_sealed(self.folder, CHECKPOINT, self.secret.key)
         if checkpoint is not None:
             # one of other rules is of no use: the journal has everything
             with suppress(LedgerError):
                 session = self._open_session(terms, checkpoint)
+        # writing it takes as long, or longer
+        self._saving_seconds = time.monotonic() - start
         if session is None:
             session = self._open_session(terms, None)
         session.journal.expect(self.anchor)
@@ -388,30 +389,37 @@ class RelationLedger:
             checkpoint=checkpoint,
         )
 
-    def load_snapshot(self, epoch: str) -> None:
-        """Load the table snapshot that another process saved in the same epoch, unless it was looked at.
+    def load_snapshot(self, epoch: str, *, renew: bool = False) -> None:
+        """Load the table snapshot that another process saved in the same epoch, unless this one has one.
 
-        It is newer than this process's own, which another process found to be of an earlier state.
+        Parameters
+        ----------
+        epoch : str
+            As in `kanon_pg.queries.ledgers.LedgerContext`.
+        renew : bool
+            Whether the relation is not in the state of this process's table snapshot, so that another one
+            is of more use.
         """
         if self._epoch != epoch:
             self._forget()
-            self._epoch, self._snapshot_file = epoch, None
-        found = _mark_of(self.folder / TABLE_SNAPSHOT)
+            self._epoch = epoch
+        if self.table_snapshot is not None and not renew:
+            return
+        found = mark_of(self.folder / TABLE_SNAPSHOT)
         if found is None or found == self._snapshot_file:
             return
-        self._snapshot_file, self._has_file = found, False
         data = read_sealed(self.folder, TABLE_SNAPSHOT, self.secret.key)
         if data is not None:
             # one that cannot be read is of no use: the relation is read again
             with suppress(LedgerError):
                 state, table_snapshot = snapshot_from(data, epoch)
                 self._forget()
-                self.state, self.table_snapshot, self._has_file = state, table_snapshot, True
+                self.state, self.table_snapshot, self._snapshot_file = state, table_snapshot, found
 
     def _forget(self) -> None:
         """Forget a state of the relation and what is known of it."""
         self.state, self.table_snapshot = None, None
-        self._is_snapshot_new = False
+        self._is_snapshot_new, self._snapshot_file = False, None
         self._cache.clear()
         self._partition_cache.clear()
         self._loaded_partitions.clear()
@@ -427,7 +435,7 @@ class RelationLedger:
             raise LedgerError("Rows came without the people that they belong to.")
         self._forget()
         self.table_snapshot = TableSnapshot(leaves, writer.number(contents, people))
-        self.state, self._epoch, self._is_snapshot_new, self._has_file = state, epoch, True, False
+        self.state, self._epoch, self._is_snapshot_new = state, epoch, True
 
     def population(self) -> Population:
         """Return the units of the last table snapshot and their owners; no units without a snapshot."""
@@ -453,10 +461,12 @@ class RelationLedger:
         """
         state = self._state_digest()
         found = None if state is None else self._partition_files.read(state, statement)
-        if found is None or found.key != key or not self._is_whole(found.groups):
-            return False
-        self._loaded_partitions[key] = found.groups
-        return True
+        if found is not None and found.key == key and self._is_whole(found.groups):
+            self._loaded_partitions[key] = found.groups
+            return True
+        if state is not None:
+            self._partition_files.remove(state, statement)
+        return False
 
     def _state_digest(self) -> str | None:
         if self.state is None or self.table_snapshot is None or self._epoch is None:
@@ -671,29 +681,27 @@ class RelationLedger:
         data, digest = snapshot_bytes(self.table_snapshot, self.state, self._epoch), self._state_digest()
         if data is None or digest is None:
             return
-        write_sealed(self.folder, TABLE_SNAPSHOT, data, self.secret.key)
-        self._snapshot_file, self._has_file = _mark_of(self.folder / TABLE_SNAPSHOT), True
-        self._partition_files.keep(digest)
-        remove_drafts(self.folder)
+        # without the file other sessions read the relation, as this one did
+        with suppress(LedgerUnavailable):
+            self._snapshot_file = write_sealed(self.folder, TABLE_SNAPSHOT, data, self.secret.key)
+            remove_drafts(self.folder)
+            if self._is_file_present():
+                self._partition_files.keep(digest)
 
     def _save_partitions(self) -> None:
-        state, found = self._state_digest(), _mark_of(self.folder / TABLE_SNAPSHOT)
-        # others load the table snapshot that has a file, and partitions of that alone
-        if state is not None and self._has_file and found == self._snapshot_file:
-            for partition in self._new_partitions:
-                # without its file other sessions read the relation, as this one did
+        state = self._state_digest()
+        for partition in self._new_partitions:
+            # others load the table snapshot that has a file, and partitions of that alone
+            if state is not None and self._is_file_present():
                 with suppress(LedgerUnavailable):
                     self._partition_files.write(state, partition)
         self._new_partitions.clear()
 
-
-def _mark_of(path: Path) -> FileMark | None:
-    """Return what tells a file from the one that is put in its place; None without a file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    def _is_file_present(self) -> bool:
+        """Return whether the table snapshot that has a file is this one."""
+        return self._snapshot_file is not None and self._snapshot_file == mark_of(
+            self.folder / TABLE_SNAPSHOT
+        )
 
 
 def _joined(parts: Sequence[Keys]) -> Keys:

@@ -15,7 +15,6 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError, LedgerUnavailable
-from kanon_pg.worker.ledger import partition_files
 from kanon_pg.worker.ledger import relation_ledger as relation_ledgers
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import (
@@ -239,7 +238,6 @@ def test_partitions_serve_other_sessions(parent: Path) -> None:
     other.load_snapshot("epoch")
     assert sorted(other.stored_partitions()) == ["aa", "bb"]
     assert not other.load_partition("cc", "sex")
-    assert not other.load_partition("aa", "of other values")
     assert other.cached_keys() == []
     assert other.load_partition("aa", "sex")
     assert other.load_partition("bb", "ward")
@@ -249,6 +247,9 @@ def test_partitions_serve_other_sessions(parent: Path) -> None:
     one, two, three, *_, six = (unit(other, content) for content in range(1, 7))
     assert composed_of(other, sets).levels == ((BitMap([one, six]), BitMap([two, three])),)
     assert other.cached_keys() == ["query", "sex", "ward"]
+    # one of other values is of no use
+    assert not other.load_partition("aa", "another key")
+    assert other.stored_partitions() == ["bb"]
     other.close()
 
 
@@ -304,6 +305,8 @@ def test_a_partition_that_cannot_be_trusted_is_not_loaded(parent: Path, damage: 
     else:
         (folder / first).unlink()
     assert not ledger.load_partition("aa", "sex")
+    # so that the relation is read, and the partition stored
+    assert "aa" not in ledger.stored_partitions()
     ledger.close()
 
 
@@ -320,16 +323,6 @@ def test_the_partitions_that_were_used_last_are_stored(tmp_path: Path) -> None:
     ]
 
 
-def test_a_partition_of_very_many_groups_is_not_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(partition_files, "MOST_GROUPS", 2)
-    files = PartitionFiles(tmp_path, b"key")
-    files.write("aa", StoredPartition("01", "key", tuple(BitMap([number]) for number in range(2))))
-    files.write("aa", StoredPartition("02", "key", tuple(BitMap([number]) for number in range(3))))
-    assert files.statements("aa") == ["01"]
-
-
 def test_a_transaction_that_may_roll_back_removes_no_partitions(parent: Path) -> None:
     name = create_folder(parent)
     stored = storing(parent, name)
@@ -340,6 +333,9 @@ def test_a_transaction_that_may_roll_back_removes_no_partitions(parent: Path) ->
     assert ledger.stored_partitions() == []
     ledger.save()
     assert sorted(path.name for path in ledger.folder.glob("partition*")) == stored
+    # after it rolled back the stored state is the present one
+    ledger.load_snapshot("epoch", renew=True)
+    assert sorted(ledger.stored_partitions()) == ["aa", "bb"]
     ledger.close()
 
 
@@ -356,8 +352,10 @@ def test_partitions_belong_to_the_table_snapshot_that_others_load(parent: Path) 
     first.save()
     assert second.stored_partitions() == ["bb"]
     assert first.stored_partitions() == []
-    # a session whose table snapshot is not the newest one takes that
+    # a session whose table snapshot is not of the present state takes that
     first.load_snapshot("epoch")
+    assert first.stored_partitions() == []
+    first.load_snapshot("epoch", renew=True)
     assert first.stored_partitions() == ["bb"]
     assert first.cached_keys() == []
     composed_of(first, ComposedSets("sex", (), (), "query"), replace(BY_SEX, statement="aa"))
@@ -365,7 +363,7 @@ def test_partitions_belong_to_the_table_snapshot_that_others_load(parent: Path) 
     assert sorted(second.stored_partitions()) == ["aa", "bb"]
     # its own one stays if nobody saved another
     state, keys = second.state, second.cached_keys()
-    second.load_snapshot("epoch")
+    second.load_snapshot("epoch", renew=True)
     assert (second.state, second.cached_keys()) == (state, keys)
     # of another epoch nothing holds
     second.load_snapshot("another epoch")
