@@ -138,6 +138,8 @@ def _compared(
             collecting += [new(session) for _ in range(_COLLECTING)]
             reading.append(new(session))
             new(session)  # what was read is stored now
+    # so that both are from the same minute
+    direct.clear()
     firsts, news = [], []
     for _ in range(_SESSIONS):
         with _session(connection, workers) as session:
