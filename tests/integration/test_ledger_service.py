@@ -1341,6 +1341,25 @@ def test_damaged_partitions_are_given_up(watched: tuple[str, Reads], tmp_path: P
     assert reads("age <= 14", answered=False) == [True]
 
 
+def test_partitions_that_are_gone_when_they_are_needed_are_not_read(
+    watched: tuple[str, Reads], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, reads = watched
+    for age in (55, 48, 41, 34, 27):
+        reads(f"age <= {age}")
+    start_another_session()
+    states, calls = ledger_parent.states, count()
+
+    def forgetful(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
+        found = states(*arguments, **options)
+        # asked when the query is planned, and when it is recorded
+        return [{**one, "stored": []} if next(calls) == 1 else dict(one) for one in found]
+
+    monkeypatch.setattr(ledger_parent, "states", forgetful)
+    assert reads("age <= 20") == [False, True]
+    assert reads("age <= 15") == [False, False, False]
+
+
 def test_sessions_of_the_server_share_what_one_read_of_columns(hall: Hall) -> None:
     table = hall.table()
     session = hall.session(ANN, 90)
