@@ -235,7 +235,7 @@ class _Recording:
                 "failure": failure,
                 "left_out": self.outcome.left_out,
                 "mark": None if self.keep_marks is None else mark_of(ledgers[root]),
-                **(self._contents(request, root, state, failure) if reads else _NOTHING),
+                **(self._contents(request, root, name, state, failure) if reads else _NOTHING),
             }
             for (root, name), state in zip(names.items(), states, strict=True)
         ]
@@ -276,16 +276,18 @@ class _Recording:
         return found
 
     def _contents(
-        self, request: LedgerRequest, root: int, worker_state: Mapping[str, Any], failure: Failure | None
+        self,
+        request: LedgerRequest,
+        root: int,
+        name: str,
+        worker_state: Mapping[str, Any],
+        failure: Failure | None,
     ) -> dict[str, Any]:
         """Return what the worker needs of a relation: its table snapshot and the sets behind the answer."""
         if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
-        check = self.outcome.checked
-        if check is None or check.before != worker_state["state"]:
-            name = self._ledgers([root])[root]["name"]
-            check, worker_state = renewed_state(self.db, relation, self.context, name, worker_state)
+        check, worker_state = self._checked(relation, name, worker_state)
         seen, state, leaves = self._state(request, relation, worker_state, check)
         outcome_cache.remember(self.outcome, version_of(state))
         partitions: dict[str, dict[str, Any]] = {}
@@ -299,6 +301,15 @@ class _Recording:
             "seen": seen,
             "state": state,
         }
+
+    def _checked(
+        self, relation: Relation, name: str, worker_state: Mapping[str, Any]
+    ) -> tuple[StateCheck, Mapping[str, Any]]:
+        """Return whether the table is in the state that the worker has, and what the worker has then."""
+        check = self.outcome.checked
+        if check is not None and check.before == worker_state["state"]:
+            return check, worker_state
+        return renewed_state(self.db, relation, self.context, name, worker_state)
 
     def _mode(self, root: int) -> str:
         return next(rule.ledger for rule in self.rules.values() if rule.relation == root)

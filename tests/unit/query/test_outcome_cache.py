@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from kanon_pg.queries import recording
+from kanon_pg.queries import outcome_cache, recording
 from kanon_pg.queries.check.catalog import Relation, RelationKind
 from kanon_pg.queries.check.verdict import EntitySet, OutputColumn, Verdict
 from kanon_pg.queries.ledgers import LedgerContext
@@ -55,7 +56,7 @@ def test_nothing_is_kept_without_a_key_or_a_state() -> None:
     kept = OutcomeCache()
     kept.remember(ANSWER, None)
     kept.remember(replace(ANSWER, key=None), "state")
-    assert "one" not in kept
+    assert kept.find("one", "state") is None
 
 
 @pytest.mark.parametrize("count", [1, 10_000])
@@ -65,7 +66,7 @@ def test_how_many_are_kept_does_not_depend_on_their_size(count: int) -> None:
     for number in range(40):
         kept.remember(replace(ANSWER, answer=answer if number else None, key=str(number)), "state")
         kept.find("0", "state")
-    assert [number for number in range(40) if str(number) in kept] == [0, *range(9, 40)]
+    assert [number for number in range(40) if kept.find(str(number), "state")] == [0, *range(9, 40)]
 
 
 def test_a_key_names_everything_that_an_outcome_depends_on() -> None:
@@ -115,8 +116,40 @@ def test_a_state_from_after_the_snapshot_says_nothing_about_it() -> None:
 
 
 def test_a_check_of_another_state_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "check_state", lambda *_: StateCheck("theirs", "new"))
+    theirs, mine, renewed = {"state": "theirs"}, {"state": "mine"}, {"state": "new"}
+    again = StateCheck("new", "newer")
+    monkeypatch.setattr(recording, "renewed_state", lambda *_: (again, renewed))
     outcome = replace(ANSWER, checked=StateCheck("mine", "old"))
     query = recording._Recording(NO_DATABASE, None, None, None, {}, CONTEXT, outcome, None)
-    assert query._state(None, None, {"state": "theirs"}) == ("theirs", "new", None)
-    assert query._state(None, None, {"state": "mine"}) == ("mine", "old", None)
+    assert query._checked(TABLE, "name", theirs) == (again, renewed)
+    assert query._checked(TABLE, "name", mine) == (StateCheck("mine", "old"), mine)
+    assert query._state(None, TABLE, mine, StateCheck("mine", "old")) == ("mine", "old", None)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_newer_state_is_taken_where_ones_own_does_not_hold(
+    monkeypatch: pytest.MonkeyPatch, holds: bool
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def states(parent: str, epoch: str, names: list[str], checkpoint: Any, **options: Any) -> Any:
+        asked.append({"parent": parent, "epoch": epoch, "names": names, **options})
+        return [{"state": "new"}]
+
+    def check(*arguments: Any) -> StateCheck:
+        state = arguments[-1]
+        return StateCheck(state, "newer" if state == "new" and holds else None)
+
+    monkeypatch.setattr(outcome_cache.ledger_parent, "states", states)
+    monkeypatch.setattr(outcome_cache, "check_state", check)
+    database: Any = SimpleNamespace(checkpoint=None)
+    found = outcome_cache.renewed_state(database, TABLE, CONTEXT, "name", {"state": "old"})
+    assert found == (StateCheck("new", "newer" if holds else None), {"state": "new"})
+    assert asked == [{"parent": "/records/5", "epoch": "epoch", "names": ["name"], "renew": True}]
+
+
+def test_a_state_that_holds_is_not_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcome_cache, "check_state", lambda *arguments: StateCheck("old", "present"))
+    mine = {"state": "old"}
+    found = outcome_cache.renewed_state(NO_DATABASE, TABLE, CONTEXT, "name", mine)
+    assert found == (StateCheck("old", "present"), mine)
