@@ -78,10 +78,7 @@ def pool_of(case, *, solutions=4):
 
 def among_the_classes_of_others(case, clock=None, seed=1):
     pool = pool_of(case)
-    return search_among(
-        case.table, pool.united(), pool.best, case.k, clock or Clock(),
-        prices=case.prices, seconds=0.02, seed=seed,
-    )  # fmt: skip
+    return search_among(pool, clock or Clock(), prices=case.prices, seconds=0.02, seed=seed)
 
 
 def refined_in_rounds(case, clock=None, seed=1):
@@ -280,6 +277,35 @@ def test_the_classes_of_a_pool_hold_its_solutions_and_whatever_else_fits(persons
             if name == (int(united.vector[number]), int(united.people[number]))
         ]
         assert any(np.array_equal(case.graph.members(place), united.members(number)) for place in whole)
+
+
+@pytest.mark.parametrize("persons", [0, 40])
+def test_what_a_pool_uses_holds_its_solutions_and_little_else(persons):
+    case = case_of(8, rows=120, columns=5, persons=persons)
+    pool = pool_of(case)
+    used = pool.used()
+    assert used.row_types == len(case.table)
+    assert used.edges <= len(pool) * pool.best.rows.sum() + len(case.table)
+    assert used.edges < pool.united().edges
+    as_it_was = anneal(case.table, used, pool.best, case.k, Clock(), effort=0)
+    assert cost_after_recount(case, as_it_was) == cost_of(case.table, case.graph, pool.best)
+
+
+@pytest.mark.parametrize("persons", [0, 40])
+def test_what_several_solutions_use_together_is_at_least_as_good_as_the_best_of_them(persons):
+    better = 0
+    for seed in range(8):
+        case = case_of(seed, rows=300, columns=5, persons=persons)
+        pool = pool_of(case)
+        before = cost_of(case.table, case.graph, pool.best)
+        found, is_tried = improve_as_a_whole(
+            case.table, pool.used(), pool.best, case.k, Clock(), seconds=10.0
+        )
+        assert is_tried
+        after = cost_after_recount(case, found)
+        assert after <= before
+        better += after < before
+    assert better > 0
 
 
 def test_rounds_grow_as_long_as_there_is_time_and_end_where_nothing_is_gained():

@@ -22,7 +22,12 @@ from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.exact import optimum
 from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
 from kanon_pg.worker.solvers.exact.optimum import ALL_PATTERNS_NOT_SEARCHED, search_exactly
-from kanon_pg.worker.solvers.exact.sub_problem import Demand, SubProblem, solve_sub_problem
+from kanon_pg.worker.solvers.exact.sub_problem import (
+    Demand,
+    SubProblem,
+    solve_near_relaxation,
+    solve_sub_problem,
+)
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from tests.fixtures.packing import pack
@@ -151,6 +156,44 @@ def test_further_rows_and_columns_are_obeyed():
     answer = solve_sub_problem(replace(problem, demand=never))
     assert answer.cost == answer.bound == 10.0
     assert answer.rows.tolist() == [0, 2, 2, 0]
+
+
+@pytest.mark.parametrize("is_divisible", [True, False])
+def test_solutions_near_the_relaxation_are_between_its_bound_and_what_is_known(is_divisible):
+    """Random row types and instances, the last one open to all; with and without a known solution."""
+    chance = np.random.default_rng(7)
+    as_good, better_than_known = 0, 0
+    for _ in range(40):
+        types, instances = 12, 10
+        fits = [np.sort(chance.choice(types, 5, replace=False)) for _ in range(instances)]
+        member = np.concatenate([*fits, np.arange(types)])
+        rows = chance.integers(1, 4, types)
+        problem = SubProblem(
+            rows=rows,
+            cost=np.append(np.sort(chance.integers(1, 6, instances)), 6).astype(float),
+            begin=np.append(np.arange(instances + 1) * 5, member.size),
+            member=member,
+            fewest=np.append(np.full(instances, 4), 0),
+            is_divisible=is_divisible,
+            own=rows,
+            shared_begin=np.zeros(types + 1, dtype=np.int64),
+        )
+        best = solve_sub_problem(problem)
+        near = solve_near_relaxation(problem)
+        assert near.bound <= best.cost
+        if near.rows is not None:
+            assert near.cost == problem.cost_of(near.rows) >= best.cost
+            people = problem.people_of(near.rows)
+            assert ((people >= problem.fewest) | (people == 0)).all()
+            assert np.bincount(member, weights=near.rows).tolist() == rows.tolist()
+            as_good += near.cost == best.cost
+        assert solve_near_relaxation(problem, hint=best.rows).cost == best.cost
+        suppressed = np.where(problem.instance == instances, rows[member], 0)
+        from_there = solve_near_relaxation(problem, hint=suppressed)
+        assert best.cost <= from_there.cost <= problem.cost_of(suppressed)
+        better_than_known += from_there.cost < problem.cost_of(suppressed)
+    assert as_good >= 10
+    assert better_than_known >= 30
 
 
 def groups_apart():

@@ -101,12 +101,11 @@ def thin(
     excess = pair_excess(graph.begin, graph.member, graph.cost, prices / PRICE_UNIT, table.rows, k)
     kept = excess <= most
     kept[graph.begin[-2] :] = True
-    lengths = np.diff(graph.begin)
-    instance = np.repeat(np.arange(len(graph)), lengths)
+    instance = _instance_of_pairs(graph)
     people = np.bincount(instance[kept], weights=table.people[graph.member[kept]], minlength=len(graph))
     kept &= (people >= k)[instance]
     kept[graph.begin[-2] :] = True
-    kept |= _in_use(table, graph, solution, k, instance)
+    kept[pairs_in_use(table, graph, solution, k)] = True
     return part_of(table, graph, kept)
 
 
@@ -134,13 +133,12 @@ def part_of(table: RowTypeTable, graph: Compatibility, kept: NDArray[np.bool_]) 
     )
 
 
-def _in_use(
-    table: RowTypeTable, graph: Compatibility, solution: Solution, k: int, instance: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Return which pairs a solution uses."""
+def pairs_in_use(table: RowTypeTable, graph: Compatibility, solution: Solution, k: int) -> NDArray[np.int64]:
+    """Return the places of the pairs that a solution uses, or cheaper ones for its classes, ascending."""
     problem, held_by = problem_of(table, graph, solution, k, False)
-    pairs = np.unique(held_by.astype(np.int64) * len(table) + problem.type_of)
-    place = np.searchsorted(instance * len(table) + graph.member, pairs)
-    in_use = np.zeros(graph.edges, dtype=np.bool_)
-    in_use[place] = True
-    return in_use
+    used = np.unique(held_by.astype(np.int64) * len(table) + problem.type_of)
+    return np.searchsorted(_instance_of_pairs(graph) * len(table) + graph.member, used)
+
+
+def _instance_of_pairs(graph: Compatibility) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(graph)), np.diff(graph.begin))

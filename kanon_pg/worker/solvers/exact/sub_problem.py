@@ -32,6 +32,9 @@ Numbers = NDArray[np.int64]
 _WHOLE = 1e-5
 """How far a whole number of rows may be from one in the library's answer."""
 
+_NEARLY_WHOLE = 1e-6
+"""How far the share of an open instance in a relaxation may be from 0 or 1."""
+
 
 def _no_numbers() -> Numbers:
     return np.empty(0, dtype=np.int64)
@@ -297,6 +300,50 @@ def solve_sub_problem(
     return Answer(rows, cost, min(cost, found.bound), found.iterations, found.is_cut)
 
 
+def solve_near_relaxation(
+    problem: SubProblem, effort: Effort = NO_LIMITS, hint: NDArray[np.int64] | None = None
+) -> Answer:
+    """Search those solutions of a sub-problem that open what its linear relaxation opens or closes wholly.
+
+    Parameters
+    ----------
+    hint : ndarray of int64, shape (e,), optional
+        Rows on each pair of a valid solution. The answer is at least as good.
+
+    Returns
+    -------
+    Answer
+        Its bound is that of the relaxation.
+
+    Raises
+    ------
+    SolverError
+        The library fails, or answers with a solution that is none.
+
+    Notes
+    -----
+    Berthold 2014, "RENS: the optimal rounding", for the columns that say which instances are open.
+    """
+    begin = time.monotonic()
+    hint = hint if hint is None or _is_valid(problem, hint) else None
+    model, step = linear_model_of(problem), granularity(problem.cost)
+    relaxed = replace(model, is_integer=np.zeros_like(model.is_integer))
+    relaxation = solve_linear_model(relaxed, replace(effort.since(begin), nodes=None), step=0.0)
+    cost, rows, iterations = math.inf, None, relaxation.iterations
+    if hint is not None:
+        cost, rows = problem.cost_of(hint), hint
+    if relaxation.values is None or relaxation.is_cut:
+        return Answer(rows, cost, 0.0, iterations, relaxation.is_cut)
+    pairs = problem.member.size
+    share = relaxation.values[pairs : pairs + problem.cost.size]
+    near = _opened(model, pairs, share > 1.0 - _NEARLY_WHOLE, share >= _NEARLY_WHOLE)
+    found = solve_linear_model(near, effort.since(begin), step=step)
+    near_rows = _rows_of(problem, near, found.values)
+    if near_rows is not None and problem.cost_of(near_rows) < cost:
+        cost, rows = problem.cost_of(near_rows), near_rows
+    return Answer(rows, cost, min(cost, relaxation.bound), iterations + found.iterations, found.is_cut)
+
+
 def _hint(problem: SubProblem, rows: NDArray[np.int64]) -> Reals:
     """Return the first columns of a solution: what is on each pair, and which instances are open."""
     pairs = rows if problem.is_divisible else rows // problem.rows[problem.member]
@@ -336,9 +383,17 @@ def _is_valid(problem: SubProblem, rows: NDArray[np.int64]) -> bool:
 
 def _settled(model: LinearModel, pairs: int, is_open: Reals) -> LinearModel:
     """Return the model with given open instances and whole rows."""
-    opening = slice(pairs, pairs + is_open.size)
-    lower, upper, is_integer = model.lower.copy(), model.upper.copy(), model.is_integer.copy()
-    lower[opening] = is_open
-    upper[opening] = is_open
+    is_integer = model.is_integer.copy()
     is_integer[:pairs] = True
-    return replace(model, lower=lower, upper=upper, is_integer=is_integer)
+    return replace(_opened(model, pairs, is_open, is_open), is_integer=is_integer)
+
+
+def _opened(
+    model: LinearModel, pairs: int, is_open: NDArray[np.generic], may_open: NDArray[np.generic]
+) -> LinearModel:
+    """Return the model in which some instances are open, and no others than some may be."""
+    opening = slice(pairs, pairs + is_open.size)
+    lower, upper = model.lower.copy(), model.upper.copy()
+    lower[opening] = np.maximum(lower[opening], is_open)
+    upper[opening] = np.maximum(lower[opening], may_open)
+    return replace(model, lower=lower, upper=upper)

@@ -236,9 +236,8 @@ class _Refinement:
     def recombined(self, pool: SolutionPool, seconds: float, seed: int) -> Solution:
         """Return the best that a search among the classes of all solutions finds."""
         found = search_among(
-            self.table, pool.united(), pool.best, self.k, self.clock, prices=self.prices,
-            seconds=seconds, seed=seed, rest_may_be_small=self.rest_may_be_small,
-            scale=max(1.0, self.k / _LARGE),
+            pool, self.clock, prices=self.prices, seconds=seconds, seed=seed,
+            rest_may_be_small=self.rest_may_be_small, scale=max(1.0, self.k / _LARGE),
         )  # fmt: skip
         return found if self.clock.is_over() else self.reassigned(found)
 
