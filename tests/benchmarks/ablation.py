@@ -10,6 +10,7 @@ from unittest.mock import patch
 from rich.table import Table
 
 from kanon_pg.core.solving import SolveRequest
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CENSUS8, CMC, DIABETES, NURSERY
 from tests.benchmarks.packed import packed_file
@@ -28,6 +29,10 @@ def _same(_table: object, _graph: object, solution: object, *_: object, **__: ob
     return solution
 
 
+def _best(pool: SolutionPool, *_: object, **__: object) -> object:
+    return pool.best
+
+
 def _none(*_: object, **__: object) -> None:
     return None
 
@@ -39,7 +44,7 @@ STAGES: Mapping[str, Mapping[str, Any]] = {
     "dives": {"refinement.refine.dive": _none},
     "annealing": {"refinement.refine.anneal": _same},
     "regions": {"refinement.refine.improve_by_regions": _same},
-    "classes of several": {"refinement.refine.search_among": _same},
+    "classes of several": {"refinement.refine.search_among": _best},
     "flows": {"refinement.refine.reassign": _same},
     "refinement": {"portfolio._refine": lambda _context, _graph, found, _prices: found},
 }

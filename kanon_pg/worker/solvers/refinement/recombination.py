@@ -40,9 +40,13 @@ _WARM = 0.1
 _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
-_SHARE_OF_ANNEALING = 0.2
 _SHARE_OF_WHOLE = 0.75
-"""Share of the time for annealing, and of what is left for a program of everything, if it is small enough."""
+_SHARE_OF_ANNEALING = 0.2
+"""Share of the time for a program of everything, if it is small enough, and of what is left for annealing."""
+
+_SHARE_OF_ALL_TIME = 0.4
+"""Share of all time that is left which that program may take, if it needs more: it finds what it finds at the
+end of its first node."""
 
 
 class _PooledSolution(NamedTuple):
@@ -141,7 +145,8 @@ def search_among(
     """
     table, k = pool.table, pool.k
     solution, is_tried = improve_as_a_whole(
-        table, pool.used(), pool.best, k, clock, seconds=_SHARE_OF_WHOLE * seconds,
+        table, pool.used(), pool.best, k, clock,
+        seconds=max(_SHARE_OF_WHOLE * seconds, _SHARE_OF_ALL_TIME * (clock.left() or 0.0)),
         rest_may_be_small=rest_may_be_small,
     )  # fmt: skip
     if is_tried:
