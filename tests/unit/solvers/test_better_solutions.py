@@ -323,3 +323,11 @@ def test_rounds_grow_as_long_as_there_is_time_and_end_where_nothing_is_gained():
         rounds.note(1.0, before, after)
         assert rounds.are_stale == are_stale
     assert rounds.longest == 2.0
+
+
+def test_rounds_that_end_sooner_than_usual_grow_with_the_time_that_leaves():
+    rounds = Rounds(2.0, 10)
+    rounds.note(2.0, 100.0, 90.0, taken=0.5)
+    assert 11.9 < rounds.seconds(Clock(4.0)) <= 12.0
+    rounds.note(2.0, 90.0, 80.0, taken=4.0)
+    assert 1.4 < rounds.seconds(Clock(4.0)) <= 1.5

@@ -196,6 +196,34 @@ def test_solutions_near_the_relaxation_are_between_its_bound_and_what_is_known(i
     assert better_than_known >= 30
 
 
+def test_a_known_solution_opens_what_the_relaxation_closes_where_nothing_else_is_possible():
+    """The relaxation divides each three rows among their three pairs: then one row has no company."""
+    pairs = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]
+    member = np.array([*(row for pair in pairs for row in pair), *range(6)])
+    problem = SubProblem(
+        rows=np.ones(6, dtype=np.int64), cost=np.array([1.0] * 6 + [3.0]),
+        begin=np.array([0, 2, 4, 6, 8, 10, 12, 18]), member=member, fewest=np.full(7, 2),
+    )  # fmt: skip
+    assert solve_near_relaxation(problem).rows is None
+    together = (problem.instance == 6).astype(np.int64)
+    found = solve_near_relaxation(problem, hint=together)
+    assert (found.cost, found.bound) == (10.0, pytest.approx(6.0))
+    assert np.bincount(member, weights=found.rows).tolist() == [1] * 6
+
+
+def test_answers_whose_costs_are_no_multiples_of_a_number_are_optimal_but_for_rounding():
+    costs = np.array([np.sqrt(2.0), np.pi, 9.0])
+    problem = SubProblem(
+        rows=np.ones(4, dtype=np.int64), cost=costs, begin=np.array([0, 2, 4, 8]),
+        member=np.array([0, 1, 2, 3, 0, 1, 2, 3]), fewest=np.array([2, 2, 0]),
+    )  # fmt: skip
+    found = solve_sub_problem(problem)
+    assert found.cost == pytest.approx(2 * np.sqrt(2.0) + 2 * np.pi)
+    assert found.is_nearly_optimal
+    assert not found.is_optimal
+    assert not replace(found, bound=found.cost - 0.01).is_nearly_optimal
+
+
 def groups_apart():
     """Return a table of three groups that share no value, with what is asked for."""
     chance = random.Random(2)

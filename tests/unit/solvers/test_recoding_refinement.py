@@ -9,11 +9,13 @@ from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.recoding import refinement
+from kanon_pg.worker.solvers.recoding import instances, refinement
+from kanon_pg.worker.solvers.recoding.instances import Instances, graph_of
 from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
 from kanon_pg.worker.solvers.recoding.refinement import _LevelRounds, refined
 from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies
 from kanon_pg.worker.solvers.recoding.task import task_of
+from kanon_pg.worker.solvers.refinement import recombination
 from tests.fixtures.packing import pack
 from tests.fixtures.recoding import Tree, with_trees
 
@@ -63,12 +65,46 @@ def test_the_graph_has_the_classes_of_the_solution_at_their_cost(start_of):
         assert row_type in graph.members(int(instance))
 
 
+def test_of_equal_instances_the_cheapest_is_kept_and_stands_for_all():
+    task = task_with()
+    count = len(task.table)
+    one = Instances(np.array([0.5, 0.25, 0.75]), np.array([2, 3, 2]), np.array([4, 3, 5, 6, 7, 8, 9]))
+    other = Instances(np.array([0.4, 1.0]), np.array([2, 3]), np.array([3, 4, 7, 6, 5]))
+    graph, numbers = graph_of(task, [one, other])
+    members = [graph.members(instance).tolist() for instance in range(len(graph))]
+    assert members == [[5, 6, 7], [3, 4], [8, 9], list(range(count))]
+    assert graph.cost.tolist() == [0.25, 0.4, 0.75, task.table.weights.sum()]
+    assert [number.tolist() for number in numbers] == [[1, 0, 2], [1, 0]]
+
+
+def test_instances_are_told_apart_even_where_their_marks_agree(monkeypatch):
+    monkeypatch.setattr(instances, "mix", np.ones_like)
+    task = task_with()
+    some = Instances(np.array([0.5, 0.25, 0.75]), np.array([2, 2, 2]), np.array([3, 4, 5, 6, 6, 5]))
+    graph, (numbers,) = graph_of(task, [some])
+    assert [graph.members(int(number)).tolist() for number in numbers] == [[3, 4], [5, 6], [5, 6]]
+    assert graph.cost.tolist()[:2] == [0.25, 0.5]
+
+
+def test_solutions_that_are_good_in_different_places_are_put_together(monkeypatch):
+    monkeypatch.setattr(recombination, "_MOST_COST", np.inf)
+    task = task_with(k=2)
+    start = along_hierarchies(task)
+    rounds = rounds_of(task, start)
+    is_low = start.class_of < start.class_of.max() // 2
+    for kept in (is_low, ~is_low):
+        class_of = np.unique(np.where(kept, start.class_of, -1), return_inverse=True)[1]
+        rounds.keep(start._replace(class_of=class_of))
+    assert rounds.best.cost > start.cost
+    assert rounds.together(0.01, seed=1).cost <= start.cost
+
+
 def test_rows_that_a_dive_leaves_over_get_a_place_in_its_classes(monkeypatch):
     task = task_with()
     dive = refinement.dive
 
-    def leaving_one_over(table, graph, k, clock, *, prices):
-        found = dive(table, graph, k, clock, prices=prices)
+    def leaving_one_over(table, graph, k, clock, *, prices, seed):
+        found = dive(table, graph, k, clock, prices=prices, seed=seed)
         size = np.bincount(found.vector, weights=found.rows)[found.vector]
         one = np.flatnonzero((size - found.rows >= k) & (found.rows < k))[0]
         vector = found.vector.copy()
@@ -78,13 +114,15 @@ def test_rows_that_a_dive_leaves_over_get_a_place_in_its_classes(monkeypatch):
     monkeypatch.setattr(refinement, "dive", leaving_one_over)
     monkeypatch.setattr(_LevelRounds, "improved", lambda _, start, *__: start)
     everything = Start(task, np.zeros(len(task.table), dtype=np.int64), "one class")
-    found = rounds_of(task, everything).dived(everything)
+    rounds = rounds_of(task, everything)
+    rounds.keep(everything)
+    found = rounds.start_of(rounds.dived(1.0, seed=1))
     assert found.cost < along_hierarchies(task).cost
     assert np.bincount(found.class_of, weights=found.task.table.rows).min() >= task.request.k
 
 
 @pytest.mark.parametrize("people", [None, [number // 2 for number in range(90)]])
-@pytest.mark.parametrize("effort", [0, 10**9], ids=["by regions", "annealed alone"])
+@pytest.mark.parametrize("effort", [1, 10**9], ids=["many solutions", "two solutions"])
 def test_refinement_is_cheaper_than_splitting_and_no_cheaper_than_its_bound(people, effort, monkeypatch):
     monkeypatch.setattr(refinement, "_EFFORT_PER_ROW", effort)
     task = task_with(people)

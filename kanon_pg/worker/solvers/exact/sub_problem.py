@@ -32,6 +32,9 @@ Numbers = NDArray[np.int64]
 _WHOLE = 1e-5
 """How far a whole number of rows may be from one in the library's answer."""
 
+_ROUNDING = 4e-6
+"""What the library's bound and the rounding of it may lack, as a share of the cost."""
+
 _NEARLY_WHOLE = 1e-6
 """How far the share of an open instance in a relaxation may be from 0 or 1."""
 
@@ -263,6 +266,11 @@ class Answer:
         """Whether no solution is cheaper than this one."""
         return self.bound >= self.cost
 
+    @property
+    def is_nearly_optimal(self) -> bool:
+        """Whether no solution is cheaper by more than what bounds of costs without a unit are rounded by."""
+        return self.bound >= self.cost - _ROUNDING * max(1.0, self.cost)
+
 
 def solve_sub_problem(
     problem: SubProblem, effort: Effort = NO_LIMITS, hint: NDArray[np.int64] | None = None
@@ -336,8 +344,13 @@ def solve_near_relaxation(
         return Answer(rows, cost, 0.0, iterations, relaxation.is_cut)
     pairs = problem.member.size
     share = relaxation.values[pairs : pairs + problem.cost.size]
-    near = _opened(model, pairs, share > 1.0 - _NEARLY_WHOLE, share >= _NEARLY_WHOLE)
+    must, may = share > 1.0 - _NEARLY_WHOLE, share >= _NEARLY_WHOLE
+    near = _opened(model, pairs, must, may)
     found = solve_linear_model(near, effort.since(begin), step=step)
+    if found.values is None and not found.is_cut and hint is not None:
+        opened = _hint(problem, hint)
+        near = _opened(model, pairs, must & (opened[pairs:] > 0), may | (opened[pairs:] > 0))
+        found = solve_linear_model(near, effort.since(begin), step=step, hint=opened)
     near_rows = _rows_of(problem, near, found.values)
     if near_rows is not None and problem.cost_of(near_rows) < cost:
         cost, rows = problem.cost_of(near_rows), near_rows

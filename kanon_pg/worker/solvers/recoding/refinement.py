@@ -1,62 +1,85 @@
 """The search of suppression for tables with hierarchies: dives, annealing, integer programs and flows.
 
-These search a graph of row types and instances, and what an instance is does not matter to them. Here it
-is a node vector: the ones that the search of prices collected, and those of the best solution of each
-round, in which annealing may have met others. An instance is named by its number in place of a pattern
-vector.
+It searches the graph of `kanon_pg.worker.solvers.recoding.instances`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+import time
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, anneal
 from kanon_pg.worker.solvers.annealing.graph import thin
-from kanon_pg.worker.solvers.bounds.prices import Collected
 from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.recoding.forest import (
-    Forest,
-    levels_of_classes,
-    levels_of_vectors,
-    row_costs,
-    vectors_of_levels,
-)
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_ROW_TYPE, improve_classes
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_SECOND as EFFORT_OF_CLASSES
+from kanon_pg.worker.solvers.recoding.instances import (
+    Instances,
+    NodeVectors,
+    graph_of,
+    instances_collected,
+    instances_of,
+    named_by_instance,
+    row_types_of,
+)
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
 from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.flow import reassign
-from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds, refine
-from kanon_pg.worker.verification.certificate import PRICE_UNIT
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
+from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds
+from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
-_NEAR = 2.0
+_NEAR = 8.0
 """Dives and annealing may use classes that exceed their prices by this many usual costs."""
 
+_HOT = 0.3
 _WARM = 0.05
-_WARM_CLASSES = 0.015
-"""First temperatures of annealing near the best solution: among instances in usual costs, among all classes
-in weights of a column times the square root of 2 k."""
+"""First temperatures of annealing among instances, in usual costs: of a dive, and of the best solution."""
 
-_IMPROVED = 8.0
-"""Seconds in which the classes of a dive are annealed."""
+_WARM_CLASSES = 0.015
+"""First temperature of annealing among all classes near a solution, in weights of a column times the square
+root of 2 k."""
 
 _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
-_EFFORT_PER_ROW = 50_000
-"""Effort per row from which a round dives for other solutions and anneals them."""
+_SHARE_TOGETHER = 0.1
+"""Share of a round in which solutions are put together."""
+
+_SHARE_OF_TIME = 0.1
+"""Share of all time that is left which the program of what solutions use may take."""
+
+_SHARE_OF_CLASSES = 0.2
+"""Share of the search for one solution in which all classes are annealed."""
+
+_IMPROVED = 4.0
+"""Seconds in which the classes of a dive are annealed."""
+
+_MOST_DIVES = 4
+_SECONDS_PER_DIVE = 25.0
+"""Seconds that are left for which another dive is tried."""
+
+_EFFORT_PER_ROW = 15_000
+"""Effort beyond which another solution is worth more than annealing one for longer."""
+
+_FEWEST_STARTS = 2
+_MOST_STARTS = 16
+"""Solutions of a round."""
+
+_MOST_KEPT = 30
+"""Solutions that are put together."""
 
 _HOW = "annealed and refined"
 
@@ -64,31 +87,11 @@ _FIRST_ROUND = 10.0
 _ROW_TYPES_PER_SECOND = 1_500
 """Seconds of the first round of refinement, and for how many row types it takes one: the smaller counts."""
 
-_LONGER_ROUND = 3
+_LONGER_ROUND = 6
 """A round takes at most so many times as long as the longest one before."""
 
 _USUAL = 1.0
 """A usual difference of costs, as a share of what a row costs on average."""
-
-
-@dataclass(frozen=True)
-class NodeVectors(Compatibility):
-    """A graph whose vectors are the numbers of its first instances, and what these cost."""
-
-    all_costs: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-
-    def row_costs(self, table: RowTypeTable, vector: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what a row costs in these instances."""
-        return self.all_costs[vector]
-
-
-class _NamedByInstance(RowTypeTable):
-    """A table whose row types are alike exactly if they are in one instance; weights are usual costs."""
-
-    @cached_property
-    def hashes(self) -> NDArray[np.uint64]:
-        """Nothing but the instance tells row types apart."""
-        return np.zeros((self.width, len(self)), dtype=np.uint64)
 
 
 def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
@@ -107,30 +110,40 @@ def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float,
 
     Notes
     -----
-    Each round anneals among the collected instances, which knows what the prices favour, and then among
-    all classes, which can form those that no pass has met; the classes of either are instances in the next
-    round. Small tables are also dived for and searched by regions (`refine`).
+    Each round anneals the best of some dives several times, first among the collected instances, which
+    knows what the prices favour, then among all classes, which can form those that no pass has met. Then it
+    puts what came of that, in this round and earlier ones, together (`search_among`).
     """
     if clock.is_over():
         return start
     search = _LevelRounds(whole, raised, clock, _USUAL * start.cost / whole.table.total_rows)
+    seed = whole.request.seed or 0
     try:
-        best = search.dived(start)
+        search.begin(start, seed)
     except (SolverError, MemoryError):
         return start
-    seed = whole.request.seed or 0
+    best = search.best
     rounds = Rounds(min(_FIRST_ROUND, len(whole.table) / _ROW_TYPES_PER_SECOND), _LONGER_ROUND)
     while not rounds.are_stale and best.cost - raised.found.bound > goal * best.cost and not clock.is_over():
-        seconds, before = rounds.seconds(clock), best.cost
+        seconds, before, begin = rounds.seconds(clock), best.cost, time.monotonic()
         try:
-            best = search.round(best, seconds, seed, anew=seconds == rounds.wanted)
+            search.round(seconds, seed)
         except (SolverError, MemoryError):
             break  # what was found until then is valid
-        rounds.note(seconds, before, best.cost)
+        best = search.best
+        rounds.note(seconds, before, best.cost, taken=time.monotonic() - begin)
         seed += 1
         if clock.left() is None:
             break  # without a limit one round is what users of the default wait for
-    return best
+    return search.best
+
+
+class _Found(NamedTuple):
+    """A solution, its cost, and the instances of its classes."""
+
+    cost: float
+    start: Start
+    instances: Instances
 
 
 @dataclass
@@ -141,64 +154,109 @@ class _LevelRounds:
     ----------
     usual : float
         A usual difference of costs.
-    known : list of _Own
-        Instances of the best solution at the beginning of each round.
+    found : list of _Found
+        The cheapest solutions so far, cheapest first.
+    base : Start, optional
+        What rounds anneal; without it they anneal the best solution.
     """
 
     whole: RecodingTask
     raised: LevelPrices
     clock: Clock
     usual: float
-    known: list[_Own] = field(default_factory=list)
+    found: list[_Found] = field(default_factory=list)
+    base: Start | None = None
 
     @cached_property
     def table(self) -> RowTypeTable:
         """The table of `whole` as the search of a graph needs it."""
-        return _named_by_instance(self.whole.table, self.usual)
+        return named_by_instance(self.whole.table, self.usual)
 
-    def dived(self, start: Start) -> Start:
-        """Return the better one of a solution and a dive from the prices, its last rows put anywhere.
+    @property
+    def best(self) -> Start:
+        """The cheapest solution; there is one."""
+        return self.found[0].start
+
+    def begin(self, start: Start, seed: int) -> None:
+        """Choose what rounds anneal: the best of some dives."""
+        self.keep(start)
+        seconds = min(_IMPROVED, len(self.whole.table) / _ROW_TYPES_PER_SECOND)
+        found = side_by_side(self.dives(seconds, seed), self.clock, _FEWEST_STARTS * seconds)
+        if found:
+            self.base = min(map(self.start_of, found), key=lambda one: one.cost)
+            self.keep(self.base)
+
+    def dives(self, seconds: float, seed: int) -> list[Search]:
+        """Return searches that dive and anneal among all classes, more of them where there is much time."""
+        if self.whole.table.has_entity:
+            return []
+        left = self.clock.left() or 0.0
+        count = int(min(max(_FEWEST_STARTS, left / _SECONDS_PER_DIVE), _MOST_DIVES))
+
+        def start(one: int) -> Search:
+            return lambda clock: replace(self, clock=clock).dived(seconds, one)
+
+        return [start(one) for one in range(seed * _MOST_DIVES, seed * _MOST_DIVES + count)]
+
+    def dived(self, seconds: float, seed: int) -> Solution:
+        """Return a dive from the prices, its last rows put anywhere, or without one the best solution.
 
         The instances that a dive leaves closed are too few for its last rows, as others were never
         collected: these rows join the classes that get least costlier.
         """
-        if self.whole.table.has_entity:
-            return start
-        graph, solution = self.graph_around(start)
-        prices, k = self.raised.found.prices, self.whole.request.k
-        core = thin(self.table, graph, solution, k, prices, _NEAR * self.usual)
-        found = dive(self.table, core, k, self.clock, prices=prices)
-        if found is None:
-            return start
-        dived = self.start_of(start, found)
-        task, rest = dived.task, np.flatnonzero(found.vector == len(graph) - 1)
-        class_of = assign_rest(
-            task.forest, task.codes, task.table, task.demands, dived.class_of, rest.astype(np.int32)
-        )
+        near, solution = self.near(self.best)
+        prices = self.raised.found.prices
+        found = dive(self.table, near, self.whole.request.k, self.clock, prices=prices, seed=seed)
+        dived = self.start_of(solution if found is None else found)
+        if found is not None:
+            task, rest = dived.task, np.flatnonzero(found.vector == near.vector[-1])
+            class_of = assign_rest(
+                task.forest, task.codes, task.table, task.demands, dived.class_of, rest.astype(np.int32)
+            )
+            dived = dived._replace(class_of=class_of)
         left = self.clock.left()
-        seconds = _IMPROVED if left is None else min(_IMPROVED, left * SHARE_OF_ROUND)
-        dived = self.improved(dived._replace(class_of=class_of), seconds, self.whole.request.seed or 0)
-        return dived if dived.cost < start.cost else start
+        seconds = seconds if left is None else min(seconds, left * SHARE_OF_ROUND)
+        return self.parts_of(self.improved(dived, seconds, seed))
 
-    def round(self, best: Start, seconds: float, seed: int, *, anew: bool) -> Start:
-        """Return a solution that costs no more, searched for some seconds."""
-        graph, solution = self.graph_around(best)
-        prices, k = self.raised.found.prices, self.whole.request.k
-        if seconds * EFFORT_PER_SECOND >= _EFFORT_PER_ROW * self.whole.table.total_rows:
-            solution = refine(
-                self.table, graph, solution, k, self.clock, prices=prices, seconds=seconds, seed=seed,
-                anew=anew,
-            )  # fmt: skip
-        else:
-            near = thin(self.table, graph, solution, k, prices, _NEAR * self.usual)
-            solution = anneal(
-                self.table, near, solution, k, self._part(seconds / 2),
-                effort=int(seconds / 2 * EFFORT_PER_SECOND), prices=prices, seed=seed, hottest=_WARM,
-            )  # fmt: skip
-            solution = reassign(self.table, graph, solution, k)
-        found = self.start_of(best, solution)
-        found = self.improved(found, seconds / 2, seed)
-        return found if found.cost < best.cost else best
+    def round(self, seconds: float, seed: int) -> None:
+        """Look for solutions for some seconds."""
+        for found in side_by_side(self.starts(seconds * (1.0 - _SHARE_TOGETHER), seed), self.clock, seconds):
+            self.keep(self.start_of(found))
+        if not self.clock.is_over():
+            self.keep(self.together(seconds * _SHARE_TOGETHER, seed))
+
+    def starts(self, seconds: float, seed: int) -> list[Search]:
+        """Return searches that anneal what rounds begin with."""
+        wanted = int(seconds * EFFORT_PER_SECOND) // (_EFFORT_PER_ROW * self.whole.table.total_rows)
+        count = min(max(_FEWEST_STARTS, wanted + wanted % 2), _MOST_STARTS)  # two processors are usual
+        near, solution = self.near(self.base or self.best)
+
+        def start(one: int) -> Search:
+            return lambda clock: replace(self, clock=clock).annealed(near, solution, seconds / count, one)
+
+        return [start(one) for one in range(seed * _MOST_STARTS, seed * _MOST_STARTS + count)]
+
+    def annealed(self, near: Compatibility, solution: Solution, seconds: float, seed: int) -> Solution:
+        """Return a solution annealed among instances, then among all classes."""
+        among, k = seconds * (1.0 - _SHARE_OF_CLASSES), self.whole.request.k
+        found = anneal(
+            self.table, near, solution, k, self._part(among), effort=int(among * EFFORT_PER_SECOND),
+            prices=self.raised.found.prices, seed=seed, hottest=_WARM if self.base is None else _HOT,
+        )  # fmt: skip
+        start = self.start_of(reassign(self.table, near, found, k))
+        return self.parts_of(self.improved(start, seconds * _SHARE_OF_CLASSES, seed))
+
+    def together(self, seconds: float, seed: int) -> Start:
+        """Return what a search among the classes of the solutions so far finds."""
+        graph, numbers = graph_of(self.whole, [one.instances for one in self.found])
+        pool = SolutionPool(self.table, graph, self.whole.request.k)
+        for one, of_class in zip(self.found, numbers, strict=True):
+            pool.add(self.solution_of(one.start, of_class))
+        found = search_among(
+            pool, self.clock, prices=self.raised.found.prices, seconds=seconds, seed=seed,
+            share_of_time=_SHARE_OF_TIME,
+        )  # fmt: skip
+        return self.start_of(reassign(self.table, graph, found, self.whole.request.k))
 
     def improved(self, start: Start, seconds: float, seed: int) -> Start:
         """Return the solution annealed among all classes, near to where it is."""
@@ -214,94 +272,39 @@ class _LevelRounds:
         """Return a clock for some seconds, a little more than the effort usually takes."""
         return self.clock.limited_to(_SLOWER * seconds)
 
-    def graph_around(self, start: Start) -> tuple[NodeVectors, Solution]:
-        """Return the collected instances with those of all solutions so far, and the last one in them."""
-        self.known.append(_instances_of(self.whole, start))
-        return _graph_around(self.whole, start, self.raised.collected, self.known)
+    def keep(self, start: Start) -> None:
+        """Keep a solution, unless others are cheaper or one costs the same."""
+        cost = start.cost
+        if any(cost == one.cost for one in self.found):
+            return
+        self.found.append(_Found(cost, start, instances_of(self.whole, start)))
+        self.found = sorted(self.found, key=lambda one: one.cost)[:_MOST_KEPT]
 
-    def start_of(self, start: Start, solution: Solution) -> Start:
+    def near(self, start: Start) -> tuple[Compatibility, Solution]:
+        """Return the instances that prices do not rule out for a good solution, and a solution in them."""
+        graph, solution = self.graph_around(start)
+        prices, most = self.raised.found.prices, _NEAR * self.usual
+        return thin(self.table, graph, solution, self.whole.request.k, prices, most), solution
+
+    def graph_around(self, start: Start) -> tuple[NodeVectors, Solution]:
+        """Return the collected instances with those of a solution and all kept ones, and it in them."""
+        collected = instances_collected(self.whole, self.raised.collected)
+        own = [one.instances for one in self.found]
+        graph, numbers = graph_of(self.whole, [instances_of(self.whole, start), collected, *own])
+        return graph, self.solution_of(start, numbers[0])
+
+    def parts_of(self, start: Start) -> Solution:
+        """Return classes as a solution whose vectors are their numbers."""
+        return self.solution_of(start, np.arange(start.class_of.max() + 1))
+
+    def solution_of(self, start: Start, of_class: NDArray[np.int64]) -> Solution:
+        """Return classes as a solution in a graph, given the number of each class there."""
+        row_type = row_types_of(self.whole, start.task)
+        return Solution.of_parts(row_type, of_class[start.class_of], start.task.table.rows)
+
+    def start_of(self, solution: Solution) -> Start:
         """Return a solution in the instances of a graph as classes."""
         class_of = np.unique(solution.vector, return_inverse=True)[1].astype(np.int64)
-        method = start.method if _HOW in start.method else f"{start.method}, {_HOW}"
+        method = self.best.method
+        method = method if _HOW in method else f"{method}, {_HOW}"
         return Start(self.whole.divided(solution), class_of, method)
-
-
-def _named_by_instance(table: RowTypeTable, usual: float) -> RowTypeTable:
-    columns = tuple(replace(column, weight=usual) for column in table.columns)
-    parts = {one.name: getattr(table, one.name) for one in fields(table)}
-    return _NamedByInstance(**{**parts, "columns": columns})
-
-
-def _graph_around(
-    whole: RecodingTask, start: Start, collected: Collected, known: list[_Own]
-) -> tuple[NodeVectors, Solution]:
-    """Return the collected instances and known ones, last those of a solution, and it in their numbers."""
-    pool = collected.pool()
-    everybody = np.arange(len(whole.table), dtype=np.int64)
-    lengths = np.concatenate([np.diff(pool.begin), *(own.lengths for own in known), [everybody.size]])
-    member = np.concatenate([pool.member.astype(np.int64), *(own.member for own in known), everybody])
-    top = float(whole.table.weights.sum())
-    costs = [np.minimum(pool.cost / PRICE_UNIT, top), *(own.cost for own in known), np.array([top])]
-    cost = np.concatenate(costs)
-    order = np.argsort(cost, kind="stable")
-    number = np.empty(order.size, dtype=np.int64)
-    number[order] = np.arange(order.size)
-    pairs = np.sort(np.repeat(number, lengths) * everybody.size + member)
-    member = (pairs % everybody.size).astype(np.int32)
-    begin = np.zeros(order.size + 1, dtype=np.int64)
-    np.cumsum(lengths[order], out=begin[1:])
-    people = np.add.reduceat(whole.table.people[member], begin[:-1])
-    graph = NodeVectors(np.arange(order.size), cost[order], people, begin, member, cost[order])
-    of_class = number[-1 - known[-1].cost.size : -1]
-    row_type = _positions(whole, start.task)
-    return graph, Solution.of_parts(row_type, of_class[start.class_of], start.task.table.rows)
-
-
-def _positions(whole: RecodingTask, task: RecodingTask) -> NDArray[np.intp]:
-    """Return which row type of a task each row type of another one is, or is a part of."""
-    place = np.empty(int(whole.order.max()) + 1, dtype=np.intp)
-    place[whole.order] = np.arange(whole.order.size)
-    return place[task.order]
-
-
-@dataclass(frozen=True)
-class _Own:
-    """Instances of the classes of a solution, in their order: cost of a row, members one after the other."""
-
-    cost: NDArray[np.float64]
-    lengths: NDArray[np.int64]
-    member: NDArray[np.int64]
-
-
-def _instances_of(whole: RecodingTask, start: Start) -> _Own:
-    task = start.task
-    level = levels_of_classes(task.forest, task.codes, start.class_of)
-    _, anyone = np.unique(start.class_of, return_index=True)
-    one_of = _positions(whole, task)[anyone]
-    vectors, of_vector = np.unique(vectors_of_levels(whole.fields, level), return_inverse=True)
-    found: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * anyone.size
-    classes = np.argsort(of_vector, kind="stable")
-    begin = np.searchsorted(of_vector[classes], np.arange(vectors.size + 1))
-    for turn, levels in enumerate(levels_of_vectors(whole.fields, vectors)):
-        keys = _shown(whole.forest, whole.codes, levels)
-        order = np.argsort(keys, kind="stable")
-        mine = classes[begin[turn] : begin[turn + 1]]
-        shown = keys[one_of[mine]]
-        first = np.searchsorted(keys, shown, side="left", sorter=order)
-        last = np.searchsorted(keys, shown, side="right", sorter=order)
-        for number, one, end in zip(mine.tolist(), first.tolist(), last.tolist(), strict=True):
-            found[number] = order[one:end]
-        whole.clock.heartbeat()
-    cost = row_costs(task.forest, task.codes, level, start.class_of)[anyone]
-    return _Own(cost, np.array([one.size for one in found]), np.concatenate(found).astype(np.int64))
-
-
-@kernel
-def _shown(forest: Forest, codes: NDArray[np.int32], level: NDArray[np.int16]) -> NDArray[np.uint64]:
-    """Return a key of what each row type shows at a level vector."""
-    keys = np.zeros(codes.shape[0], dtype=np.uint64)
-    for item in range(keys.size):
-        for column in range(level.size):
-            place = forest.begin[column] + level[column] * forest.values[column]
-            keys[item] += forest.keys[place + codes[item, column]]
-    return keys

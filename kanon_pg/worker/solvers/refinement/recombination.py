@@ -118,6 +118,7 @@ def search_among(
     seed: int,
     rest_may_be_small: bool = False,
     scale: float = 1.0,
+    share_of_time: float = _SHARE_OF_ALL_TIME,
 ) -> Solution:
     """Search among the classes of some solutions for a cheaper one.
 
@@ -131,6 +132,8 @@ def search_among(
         How long the search should take, > 0, turned into effort as in `refine`.
     scale : float
         How much warmer annealing is than for small k.
+    share_of_time : float
+        Share of all time that is left which the program of what solutions use may take.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def search_among(
     table, k = pool.table, pool.k
     solution, is_tried = improve_as_a_whole(
         table, pool.used(), pool.best, k, clock,
-        seconds=max(_SHARE_OF_WHOLE * seconds, _SHARE_OF_ALL_TIME * (clock.left() or 0.0)),
+        seconds=max(_SHARE_OF_WHOLE * seconds, share_of_time * (clock.left() or 0.0)),
         rest_may_be_small=rest_may_be_small,
     )  # fmt: skip
     if is_tried:

@@ -107,7 +107,7 @@ class Rounds:
 
     def __init__(self, first: float, longer: float) -> None:
         self.wanted, self.longest = first, 0.0
-        self._longer, self._stale = longer, 0
+        self._longer, self._stale, self._pace = longer, 0, 1.0
 
     @property
     def are_stale(self) -> bool:
@@ -117,10 +117,20 @@ class Rounds:
     def seconds(self, clock: Clock) -> float:
         """Return how long the next round should take."""
         left = clock.left()
-        return self.wanted if left is None else min(self.wanted, max(_SHORTEST_ROUND, left * SHARE_OF_ROUND))
+        if left is None:
+            return self.wanted
+        return min(self.wanted, max(_SHORTEST_ROUND, left * SHARE_OF_ROUND / self._pace))
 
-    def note(self, seconds: float, before: float, after: float) -> None:
-        """Note how long a round was, and the cost before and after it."""
+    def note(self, seconds: float, before: float, after: float, *, taken: float | None = None) -> None:
+        """Note how long a round was, and the cost before and after it.
+
+        Parameters
+        ----------
+        taken : float, optional
+            How long it was by the clock, where the next ones are to be measured by that, too.
+        """
+        if taken is not None:
+            self._pace = taken / seconds
         self._stale = self._stale + 1 if before - after <= STALE * before else 0
         self.longest = max(self.longest, seconds)
         self.wanted = self._longer * self.longest

@@ -444,4 +444,4 @@ def _solve_region(
     work = _LEAST_EFFORT + answer.iterations * region.problem.member.size
     if answer.rows is None:
         return layout, False, work
-    return _moved(layout, region, answer.rows), answer.is_optimal, work
+    return _moved(layout, region, answer.rows), answer.is_nearly_optimal, work
