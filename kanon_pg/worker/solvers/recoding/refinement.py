@@ -39,6 +39,7 @@ from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.flow import reassign
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
 from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds
+from kanon_pg.worker.solvers.refinement.regions import improve_as_a_whole
 from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
 _NEAR = 8.0
@@ -55,7 +56,7 @@ root of 2 k."""
 _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
-_SHARE_TOGETHER = 0.1
+_SHARE_TOGETHER = 0.15
 """Share of a round in which solutions are put together."""
 
 _SHARE_OF_TIME = 0.1
@@ -71,7 +72,7 @@ _MOST_DIVES = 4
 _SECONDS_PER_DIVE = 25.0
 """Seconds that are left for which another dive is tried."""
 
-_EFFORT_PER_ROW = 15_000
+_EFFORT_PER_ROW = 30_000
 """Effort beyond which another solution is worth more than annealing one for longer."""
 
 _FEWEST_STARTS = 2
@@ -156,8 +157,9 @@ class _LevelRounds:
         A usual difference of costs.
     found : list of _Found
         The cheapest solutions so far, cheapest first.
-    base : Start, optional
-        What rounds anneal; without it they anneal the best solution.
+    bases : list of Start
+        What the first round anneals, and later ones the one of which it made most; without any they anneal
+        the best solution.
     """
 
     whole: RecodingTask
@@ -165,7 +167,7 @@ class _LevelRounds:
     clock: Clock
     usual: float
     found: list[_Found] = field(default_factory=list)
-    base: Start | None = None
+    bases: list[Start] = field(default_factory=list)
 
     @cached_property
     def table(self) -> RowTypeTable:
@@ -182,9 +184,9 @@ class _LevelRounds:
         self.keep(start)
         seconds = min(_IMPROVED, len(self.whole.table) / _ROW_TYPES_PER_SECOND)
         found = side_by_side(self.dives(seconds, seed), self.clock, _FEWEST_STARTS * seconds)
-        if found:
-            self.base = min(map(self.start_of, found), key=lambda one: one.cost)
-            self.keep(self.base)
+        self.bases = sorted(map(self.start_of, found), key=lambda one: one.cost)[:_FEWEST_STARTS]
+        if self.bases:
+            self.keep(self.bases[0])
 
     def dives(self, seconds: float, seed: int) -> list[Search]:
         """Return searches that dive and anneal among all classes, more of them where there is much time."""
@@ -220,8 +222,12 @@ class _LevelRounds:
 
     def round(self, seconds: float, seed: int) -> None:
         """Look for solutions for some seconds."""
-        for found in side_by_side(self.starts(seconds * (1.0 - _SHARE_TOGETHER), seed), self.clock, seconds):
-            self.keep(self.start_of(found))
+        found = side_by_side(self.starts(seconds * (1.0 - _SHARE_TOGETHER), seed), self.clock, seconds)
+        made = [self.start_of(one) for one in found]
+        if len(self.bases) > 1 and made:
+            made = self._choose_base(made)
+        for one in made:
+            self.keep(one)
         if not self.clock.is_over():
             self.keep(self.together(seconds * _SHARE_TOGETHER, seed))
 
@@ -229,34 +235,53 @@ class _LevelRounds:
         """Return searches that anneal what rounds begin with."""
         wanted = int(seconds * EFFORT_PER_SECOND) // (_EFFORT_PER_ROW * self.whole.table.total_rows)
         count = min(max(_FEWEST_STARTS, wanted + wanted % 2), _MOST_STARTS)  # two processors are usual
-        near, solution = self.near(self.base or self.best)
+        around = [self.near(base) for base in self.bases or [self.best]]
 
         def start(one: int) -> Search:
+            near, solution = around[one % len(around)]
             return lambda clock: replace(self, clock=clock).annealed(near, solution, seconds / count, one)
 
         return [start(one) for one in range(seed * _MOST_STARTS, seed * _MOST_STARTS + count)]
+
+    def _choose_base(self, made: list[Start]) -> list[Start]:
+        """Keep of several dives the one that the best solution came of; return what came of it.
+
+        What different dives lead to has too little in common to be put together.
+        """
+        before, count = self.best, len(self.bases)
+        chosen = min(range(len(made)), key=lambda place: made[place].cost) % count
+        self.bases, self.found = [self.bases[chosen]], []
+        self.keep(min(before, *made, key=lambda one: one.cost))
+        return [self.bases[0], *made[chosen::count]]
 
     def annealed(self, near: Compatibility, solution: Solution, seconds: float, seed: int) -> Solution:
         """Return a solution annealed among instances, then among all classes."""
         among, k = seconds * (1.0 - _SHARE_OF_CLASSES), self.whole.request.k
         found = anneal(
             self.table, near, solution, k, self._part(among), effort=int(among * EFFORT_PER_SECOND),
-            prices=self.raised.found.prices, seed=seed, hottest=_WARM if self.base is None else _HOT,
+            prices=self.raised.found.prices, seed=seed, hottest=_HOT if self.bases else _WARM,
         )  # fmt: skip
         start = self.start_of(reassign(self.table, near, found, k))
         return self.parts_of(self.improved(start, seconds * _SHARE_OF_CLASSES, seed))
 
     def together(self, seconds: float, seed: int) -> Start:
-        """Return what a search among the classes of the solutions so far finds."""
+        """Return what two searches among the classes of the solutions so far find together."""
         graph, numbers = graph_of(self.whole, [one.instances for one in self.found])
-        pool = SolutionPool(self.table, graph, self.whole.request.k)
+        k = self.whole.request.k
+        pool = SolutionPool(self.table, graph, k)
         for one, of_class in zip(self.found, numbers, strict=True):
             pool.add(self.solution_of(one.start, of_class))
-        found = search_among(
-            pool, self.clock, prices=self.raised.found.prices, seconds=seconds, seed=seed,
-            share_of_time=_SHARE_OF_TIME,
-        )  # fmt: skip
-        return self.start_of(reassign(self.table, graph, found, self.whole.request.k))
+
+        def search(one: int) -> Search:
+            return lambda clock: search_among(
+                pool, clock, prices=self.raised.found.prices, seconds=seconds, seed=one,
+                share_of_time=_SHARE_OF_TIME,
+            )  # fmt: skip
+
+        for found in side_by_side([search(2 * seed), search(2 * seed + 1)], self.clock, 2 * seconds):
+            pool.add(found)
+        best, _ = improve_as_a_whole(self.table, pool.used(), pool.best, k, self.clock, seconds=seconds)
+        return self.start_of(reassign(self.table, graph, best, k))
 
     def improved(self, start: Start, seconds: float, seed: int) -> Start:
         """Return the solution annealed among all classes, near to where it is."""
