@@ -116,7 +116,7 @@ def test_rows_that_a_dive_leaves_over_get_a_place_in_its_classes(monkeypatch):
     everything = Start(task, np.zeros(len(task.table), dtype=np.int64), "one class")
     rounds = rounds_of(task, everything)
     rounds.keep(everything)
-    found = rounds.start_of(rounds.dived(1.0, seed=1))
+    found = rounds.start_of(rounds.dived(*rounds.near(everything), 1.0, seed=1))
     assert found.cost < along_hierarchies(task).cost
     assert np.bincount(found.class_of, weights=found.task.table.rows).min() >= task.request.k
 

@@ -195,18 +195,19 @@ class _LevelRounds:
         left = self.clock.left() or 0.0
         count = int(min(max(_FEWEST_STARTS, left / _SECONDS_PER_DIVE), _MOST_DIVES))
 
+        near, solution = self.near(self.best)
+
         def start(one: int) -> Search:
-            return lambda clock: replace(self, clock=clock).dived(seconds, one)
+            return lambda clock: replace(self, clock=clock).dived(near, solution, seconds, one)
 
         return [start(one) for one in range(seed * _MOST_DIVES, seed * _MOST_DIVES + count)]
 
-    def dived(self, seconds: float, seed: int) -> Solution:
-        """Return a dive from the prices, its last rows put anywhere, or without one the best solution.
+    def dived(self, near: Compatibility, solution: Solution, seconds: float, seed: int) -> Solution:
+        """Return a dive from the prices, its last rows put anywhere, or without one the given solution.
 
         The instances that a dive leaves closed are too few for its last rows, as others were never
         collected: these rows join the classes that get least costlier.
         """
-        near, solution = self.near(self.best)
         prices = self.raised.found.prices
         found = dive(self.table, near, self.whole.request.k, self.clock, prices=prices, seed=seed)
         dived = self.start_of(solution if found is None else found)
