@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -76,3 +78,14 @@ def on_each(nodes: CitusNodes, database: str, query: str) -> list[list[Any]]:
             connection.execute("SET citus.override_table_visibility TO off")
             answers.append(connection.execute(query).fetchall())
     return answers
+
+
+def settle(nodes: CitusNodes, database: str) -> None:
+    """Wait until Citus has completed every prepared transaction."""
+    deadline = time.monotonic() + 20
+    prepared = "SELECT gid FROM pg_prepared_xacts WHERE database = current_database()"
+    while any(on_each(nodes, database, prepared)):
+        assert time.monotonic() < deadline, "a prepared transaction stays"
+        with suppress(psycopg.Error), psycopg.connect(nodes.coordinator.dsn(database)) as db:
+            db.execute("SELECT recover_prepared_transactions()")
+        time.sleep(0.05)

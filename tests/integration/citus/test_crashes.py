@@ -17,7 +17,7 @@ from kanon_pg.db.statements import Statement
 from kanon_pg.errors import KanonError
 from tests.fixtures.citus import CitusNodes
 from tests.fixtures.databases import Server
-from tests.integration.citus.tables import classes, create_patients, on_each
+from tests.integration.citus.tables import classes, create_patients, on_each, settle
 
 QUASI = ("zip", "age", "sex")
 OLD, NEW = 12, 40
@@ -84,17 +84,6 @@ def _shown(dsn: str) -> list[int]:
         return sorted(classes(db, "safe.patients", QUASI))
 
 
-def _settle(nodes: CitusNodes, database: str) -> None:
-    """Wait until Citus has completed every prepared transaction."""
-    deadline = time.monotonic() + 20
-    prepared = "SELECT gid FROM pg_prepared_xacts WHERE database = current_database()"
-    while any(on_each(nodes, database, prepared)):
-        assert time.monotonic() < deadline, "a prepared transaction stays"
-        with suppress(psycopg.Error), psycopg.connect(nodes.coordinator.dsn(database)) as db:
-            db.execute("SELECT recover_prepared_transactions()")
-        time.sleep(0.05)
-
-
 def _storages(nodes: CitusNodes, database: str) -> list[int]:
     """Return how many storages each node has shards of."""
     query = (
@@ -138,7 +127,7 @@ def test_a_worker_that_stops_leaves_the_old_release(
     finally:
         nodes.restart(worker)
     assert stopped
-    _settle(nodes, citus_database)
+    settle(nodes, citus_database)
     assert _shown(dsn) == old
     assert _storages(nodes, citus_database) == [1, 1, 1]
     _publish(dsn, call)
@@ -194,7 +183,7 @@ def test_a_node_that_is_lost_at_the_commit_leaves_one_whole_release(
         nodes.restart(of[lost])
         _let_commits_wait(of[waiting], citus_database, wait=False)
         publishing.join()
-    _settle(nodes, citus_database)
+    settle(nodes, citus_database)
     found = _shown(dsn)
     if waiting == "worker":
         assert found == old
