@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import time
 
 import psycopg
@@ -12,8 +13,10 @@ from kanon_pg.db.psycopg_adapter import PsycopgDatabase, repeatable_read
 EFFECT_SECONDS = 30
 
 
-def interrupted(connection: psycopg.Connection, statement: bytes) -> None:
+def interrupted(connection: psycopg.Connection, statement: bytes, *, is_answered: bool = False) -> None:
     connection.pgconn.send_query(statement)
+    if is_answered:
+        assert select.select([connection.fileno()], [], [], EFFECT_SECONDS)[0]
     raise KeyboardInterrupt
 
 
@@ -50,5 +53,6 @@ def test_a_copy_that_nobody_ends_closes_the_connection(dsn: str, copy: str) -> N
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("create temporary table taken (a integer)")
         with pytest.raises(KeyboardInterrupt), repeatable_read(connection):
-            interrupted(connection, copy.encode())
+            # A copy that has not begun is ended by the cancellation alone.
+            interrupted(connection, copy.encode(), is_answered=True)
         assert connection.closed
