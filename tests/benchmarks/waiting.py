@@ -28,8 +28,8 @@ from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool
 from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, check_prices, unit_costs
 from tests.benchmarks.columns import QI8
+from tests.benchmarks.futures import least_cells_by_futures
 from tests.benchmarks.hindsight import least_cells
-from tests.benchmarks.jointly import least_cells_by_class, least_cells_jointly
 from tests.benchmarks.series import K, codes_of, patterns_of
 from tests.benchmarks.settings import DATA, Settings, missing, table
 
@@ -59,16 +59,15 @@ def waiting(settings: Settings) -> Iterator[Table]:
     codes = codes[np.random.default_rng(1).permutation(len(codes))][: 3_000 if settings.quick else None]
     in_one = int(np.bitwise_count(patterns_of(codes)).sum())
     at_once = _Horizon.of(codes, 0.0).cost_at_once()
-    rows: list[list[object]] = [[0.0, in_one, at_once, at_once / in_one, *[None] * 6]]
+    rows: list[list[object]] = [[0.0, in_one, at_once, at_once / in_one, *[None] * 4]]
     for share in _SHARES:
         horizon = _Horizon.of(codes, share)
         proven = _Search(horizon).run(2 if settings.quick else _ROUNDS)
         assert horizon.is_proof(proven)
         bound = horizon.worth(proven) / PRICE_UNIT
         reached = least_cells(codes, _BATCHES, _LONGEST_WAIT, share)
-        by_class = least_cells_by_class(codes, _BATCHES, _LONGEST_WAIT, share)
-        jointly = least_cells_jointly(codes, _BATCHES, _LONGEST_WAIT, share)
-        found = [cell for cells in (bound, reached, by_class, jointly) for cell in (cells, cells / in_one)]
+        chosen = least_cells_by_futures(codes, _BATCHES, _LONGEST_WAIT, share)
+        found = [cell for cells in (bound, reached, chosen) for cell in (cells, cells / in_one)]
         rows.append([share, in_one, *found])
     yield table(
         f"adult: {len(codes):,} rows, {_BATCHES} batches, k = {K}, waiting for {_LONGEST_WAIT} at most",
@@ -79,9 +78,7 @@ def waiting(settings: Settings) -> Iterator[Table]:
             "ratio",
             "in hindsight",
             "ratio",
-            "foresight, by class",
-            "ratio",
-            "chosen jointly",
+            "against drawn futures",
             "ratio",
         ],
         rows,
