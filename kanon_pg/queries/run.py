@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_pg.db.identifiers import Identifier
@@ -218,45 +218,33 @@ def outcome_of(
     LimitExceeded, DatabaseError
         As `run_query`.
     """
-    rules = loaded.rules
-    combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
-    numbers = [one for one in combinable if rules[verdict.entity_sets[one].relation].ledger != "off"]
-    wanted = [verdict.entity_sets[number] for number in numbers]
-    if not wanted:
+    needed = _needed_sets(verdict, loaded)
+    if not needed:
         return run_query(db, verdict, values, max_rows, with_sets=False)
     context = ledger_context(db, folder)
-    roots = {rules[item.relation].relation for item in wanted}
-    names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
+    ledgers = db.rows(statement("fetch_ledgers"), list(set(needed.values())))
+    names = {row["relation"]: row["name"] for row in ledgers}
     table = _only_table(verdict, loaded)
     ledger = None if table is None else names.get(table.oid)
     if not ledger_parent.ledger_session.is_ready() and not _may_wait(loaded, context, ledger):
         # one that is only starting has cached nothing
         return run_query(db, verdict, values, max_rows, with_sets=True)
+    keys = {
+        number: (root, set_key(verdict, verdict.entity_sets[number], values, context.zone))
+        for number, root in needed.items()
+    }
+    sources = _SetSources(verdict, values, loaded, context, ledger, keys)
     states = _worker_states(db, names, context)
-    keys = [(rules[item.relation].relation, set_key(verdict, item, values, context.zone)) for item in wanted]
-
-    def planned() -> tuple[frozenset[int], bool]:
-        """Return which sets are composed, and whether others are read with the answer."""
-        composed: frozenset[int] = frozenset()
-        if table is not None and ledger is not None:
-            composed = _composed(verdict, values, loaded, context, ledger, states.get(table.oid))
-        with_sets = any(
-            root not in states or (key not in states[root]["sets"] and number not in composed)
-            for number, (root, key) in zip(numbers, keys, strict=True)
-        )
-        return composed, with_sets
-
-    composed, with_sets = planned()
+    composed, with_sets = sources.of(states)
     key, checked = None, None
     if table is not None and ledger is not None:
         text = _checked_sql(verdict, max_rows + 1)
-        key = outcome_key(verdict, text, [key for _, key in keys], context, ledger)
+        key = outcome_key(verdict, text, [key for _, key in keys.values()], context, ledger)
         if not with_sets:
             before = states[table.oid]
             checked, present = renewed_state(db, table, context, ledger, before)
             if present is not before:
-                states = {**states, table.oid: present}
-                composed, with_sets = planned()
+                composed, with_sets = sources.of({**states, table.oid: present})
             if checked.present is None:
                 # what the worker has cached is of another state
                 with_sets = True
@@ -266,35 +254,83 @@ def outcome_of(
             return replace(found, checked=checked, composed=composed)
     outcome = run_query(db, verdict, values, max_rows, with_sets=with_sets)
     if with_sets:
-        composed -= set(numbers)  # they were read because of others
+        composed -= set(needed)  # they were read because of others
     return replace(outcome, key=key, checked=checked, composed=composed)
+
+
+def _needed_sets(verdict: Verdict, loaded: LoadedCatalog) -> dict[int, int]:
+    """Return which sets ledgers will compare: the relation that has the ledger, by position of the set."""
+    combinable = () if verdict.combined_sql is None else verdict.combined_sql.sets
+    rules = {number: loaded.rules[verdict.entity_sets[number].relation] for number in combinable}
+    return {number: rule.relation for number, rule in rules.items() if rule.ledger != "off"}
 
 
 def _may_wait(loaded: LoadedCatalog, context: LedgerContext, ledger: str | None) -> bool:
     """Return whether it is of use to wait for a worker that starts, and may take the time."""
-    seconds = min(rule.seconds for rule in loaded.rules.values())
-    return seconds >= _LEAST_SECONDS and ledger is not None and has_partitions(context.parent, ledger)
+    return (
+        _least_seconds(loaded) >= _LEAST_SECONDS
+        and ledger is not None
+        and has_partitions(context.parent, ledger)
+    )
 
 
-def _composed(
-    verdict: Verdict,
-    values: Sequence[str | None],
-    loaded: LoadedCatalog,
-    context: LedgerContext,
-    ledger: str,
-    worker_state: Mapping[str, Any] | None,
-) -> frozenset[int]:
-    """Return which sets of a query about one table are to be composed of partitions."""
-    table = None if worker_state is None else ComposingTable.of(ledger, context.zone, worker_state)
-    if table is None:
-        return frozenset()
-    lacking = {}
-    for number, item in enumerate(verdict.entity_sets):
-        key = set_key(verdict, item, values, context.zone)
-        is_derived = item.everybody or item.union
-        if key is not None and key not in table.cached and item.composition is not None and not is_derived:
-            lacking[number] = item.composition
-    return table.composable(lacking, min(rule.seconds for rule in loaded.rules.values()))
+def _least_seconds(loaded: LoadedCatalog) -> float:
+    return min(rule.seconds for rule in loaded.rules.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _SetSources:
+    """Where the sets of a query come from: the worker, its partitions, or the scan of the answer.
+
+    Parameters
+    ----------
+    ledger : str or None
+        Name of the ledger of the only table that the query reads.
+    keys : Mapping of int to (int, str or None)
+        Relation and key of each set that will be compared, by its position in `Verdict.entity_sets`.
+    """
+
+    verdict: Verdict
+    values: Sequence[str | None]
+    loaded: LoadedCatalog
+    context: LedgerContext
+    ledger: str | None
+    keys: Mapping[int, tuple[int, str | None]]
+
+    def of(self, states: Mapping[int, Mapping[str, Any]]) -> tuple[frozenset[int], bool]:
+        """Return which sets are composed, and whether others are read with the answer.
+
+        Parameters
+        ----------
+        states : Mapping of int to Mapping
+            By relation what the worker has (`kanon_pg.runner.ledger_parent.states`).
+        """
+        composed = self._composed(states)
+        return composed, any(
+            root not in states or (key not in states[root]["sets"] and number not in composed)
+            for number, (root, key) in self.keys.items()
+        )
+
+    def _composed(self, states: Mapping[int, Mapping[str, Any]]) -> frozenset[int]:
+        if self.ledger is None:
+            return frozenset()
+        (only,) = self.verdict.relations
+        state = states.get(only)
+        table = None if state is None else ComposingTable.of(self.ledger, self.context.zone, state)
+        if table is None:
+            return frozenset()
+        lacking = {}
+        for number, item in enumerate(self.verdict.entity_sets):
+            key = set_key(self.verdict, item, self.values, self.context.zone)
+            is_derived = item.everybody or item.union
+            if (
+                key is not None
+                and key not in table.cached
+                and item.composition is not None
+                and not is_derived
+            ):
+                lacking[number] = item.composition
+        return table.composable(lacking, _least_seconds(self.loaded))
 
 
 def _only_table(verdict: Verdict, loaded: LoadedCatalog) -> Relation | None:
