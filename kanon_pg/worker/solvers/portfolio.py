@@ -203,7 +203,7 @@ def search_until_good(
 def search_until_optimal(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
 ) -> SearchResult:
-    """Search until a solution is proven to be optimal, or time is over.
+    """Search until a solution is proven to be optimal, nothing better is found any more, or time is over.
 
     Parameters
     ----------
