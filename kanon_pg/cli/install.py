@@ -37,6 +37,7 @@ class Solvers(StrEnum):
     MODELS = "models"
     RECODING = "recoding"
     AUDIT = "audit"
+    WAITING = "waiting"
     PAIRS = "pairs"
 
 

@@ -16,8 +16,10 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.benchmarks.fitting import Fitting, Floats, Ints, fitting
 from tests.benchmarks.series import K, patterns_of
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _STEPS_PER_ROW = 1_000
 """Changes that are tried: within them the temperature falls from the first to the last one."""
@@ -38,6 +40,37 @@ _LEAST_GAIN = -1.5
 _NO_CHANCE = 1e18
 
 
+class _Fitting(NamedTuple):
+    """Rows by the classes that they fit, under every pattern: the index that annealing works with.
+
+    Parameters
+    ----------
+    keys : ndarray of int32, shape (2^m, n)
+        Class of each row under each pattern, from 0 on.
+    start : ndarray of int64, shape (2^m + 1,)
+        Number of a pattern's first class among those of all patterns.
+    members : ndarray of int32, shape (2^m, n)
+        Rows under each pattern by their class, and by their number in each class.
+    begin : ndarray of int32
+        Place of the first member of each class in the members under its pattern.
+    cells, order : ndarray of int64, shape (2^m,)
+        Suppressed cells of each pattern, and the patterns, those with fewer cells first.
+    candidates : ndarray of int64
+        Patterns that may be worth a try for each row, those with fewer cells first.
+    first : ndarray of int64, shape (n, m + 2)
+        Place in `candidates` from which on the patterns of a row have so many cells at least.
+    """
+
+    keys: NDArray[np.int32]
+    start: Ints
+    members: NDArray[np.int32]
+    begin: NDArray[np.int32]
+    cells: Ints
+    order: Ints
+    candidates: Ints
+    first: Ints
+
+
 class _History(NamedTuple):
     """All rows, in the order of their batches, and where they are.
 
@@ -46,7 +79,7 @@ class _History(NamedTuple):
     version costs from the first one on.
     """
 
-    fit: Fitting
+    fit: _Fitting
     batch: Ints
     arrival: Ints
     capacity: Ints
@@ -83,7 +116,7 @@ def _history(codes: Ints, batches: int, longest: int, share: float) -> _History:
     n = len(codes)
     batch = np.repeat(np.arange(1, batches + 1), [len(part) for part in np.array_split(codes, batches)])
     pattern = np.concatenate([patterns_of(codes[batch == b]) for b in range(1, batches + 1)])
-    fit = fitting(codes, np.ones(n), K, _MOST_MEMBERS * (longest + 1))
+    fit = _fitting(codes, K, _MOST_MEMBERS * (longest + 1))
     counts = np.zeros((batches + 1) * int(fit.start[-1]), np.int32)
     np.add.at(counts, batch * fit.start[-1] + fit.start[pattern] + fit.keys[pattern, np.arange(n)], 1)
     return _History(
@@ -113,6 +146,39 @@ def _require_valid(history: _History, codes: Ints) -> None:
     suppressed = (history.pattern[:, None] >> np.arange(codes.shape[1])) & 1 == 1
     published = np.column_stack([version, history.pattern, np.where(suppressed, -1, codes)])[shown]
     assert np.unique(published, axis=0, return_counts=True)[1].min() >= K
+
+
+def _fitting(codes: Ints, least: int, most: int) -> _Fitting:
+    """Return the index of some rows; patterns are worth a try where so many rows fit."""
+    n, width = codes.shape
+    patterns = np.arange(1 << width)
+    keys = np.array([_numbered(codes, pattern) for pattern in patterns], dtype=np.int32)
+    sizes = [np.bincount(own) for own in keys]
+    cells = np.bitwise_count(patterns).astype(np.int64)
+    order = np.argsort(cells, kind="stable")
+    fits = np.array([np.bincount(own)[own] for own in keys])[order]
+    worth = ((fits >= least) & (fits <= most)).T
+    row, place = np.nonzero(worth)
+    first = np.cumsum([0, *np.bincount(row, minlength=n)])[:-1, None]
+    fewer = [worth[:, cells[order] < count].sum(axis=1) for count in range(width + 2)]
+    return _Fitting(
+        keys=keys,
+        start=np.cumsum([0, *(len(own) for own in sizes)]),
+        members=np.argsort(keys, axis=1, kind="stable").astype(np.int32),
+        begin=np.concatenate([np.cumsum(own) - own for own in sizes]).astype(np.int32),
+        cells=cells,
+        order=order,
+        candidates=order[place],
+        first=first + np.column_stack(fewer),
+    )
+
+
+def _numbered(codes: Ints, pattern: int) -> Ints:
+    """Return the number of the class of each row under a pattern."""
+    kept = [column for column in range(codes.shape[1]) if not pattern >> column & 1]
+    if not kept:
+        return np.zeros(len(codes), np.int64)
+    return np.unique(codes[:, kept], axis=0, return_inverse=True)[1].ravel()
 
 
 @nb.njit  # type: ignore[untyped-decorator]

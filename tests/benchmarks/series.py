@@ -70,7 +70,7 @@ def codes_of(file: object, columns: Sequence[str]) -> Codes:
     return np.column_stack([np.asarray(one).astype(np.int64) for one in encoded])
 
 
-def patterns_of(codes: Codes) -> Codes:
+def patterns_of(codes: Codes, method: str = "greedy", seconds: float | None = None) -> Codes:
     """Anonymize rows by themselves; returns the pattern of each."""
     types, type_of, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     spread = np.random.default_rng(2).integers(-(2**63), 2**63 - 1, int(codes.max()) + 1, dtype=np.int64)
@@ -82,7 +82,7 @@ def patterns_of(codes: Codes) -> Codes:
         tuple(spread[column].astype(">i8").tobytes() for column in types.T),
         (None,) * codes.shape[1],
     )
-    outcome = solve(packed, SolveRequest(K, "greedy"))
+    outcome = solve(packed, SolveRequest(K, method, seconds=seconds))
     patterns = np.frombuffer(outcome.patterns, ">i8").astype(np.int64)[type_of.ravel()]
     moved = (outcome.moved_types, outcome.moved_patterns, outcome.moved_rows)
     for one, pattern, rows in zip(*(np.frombuffer(part, ">i8") for part in moved), strict=True):

@@ -27,8 +27,8 @@ from kanon_pg.worker.solvers.bounds import lagrangian
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool
 from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, check_prices, unit_costs
+from tests.benchmarks.choosing import cells_by_choice
 from tests.benchmarks.columns import QI8
-from tests.benchmarks.futures import least_cells_by_futures
 from tests.benchmarks.hindsight import least_cells
 from tests.benchmarks.series import K, codes_of, patterns_of
 from tests.benchmarks.settings import DATA, Settings, missing, table
@@ -66,7 +66,7 @@ def waiting(settings: Settings) -> Iterator[Table]:
         assert horizon.is_proof(proven)
         bound = horizon.worth(proven) / PRICE_UNIT
         reached = least_cells(codes, _BATCHES, _LONGEST_WAIT, share)
-        chosen = least_cells_by_futures(codes, _BATCHES, _LONGEST_WAIT, share)
+        chosen = cells_by_choice(codes, _BATCHES, _LONGEST_WAIT, share)
         found = [cell for cells in (bound, reached, chosen) for cell in (cells, cells / in_one)]
         rows.append([share, in_one, *found])
     yield table(
@@ -78,7 +78,7 @@ def waiting(settings: Settings) -> Iterator[Table]:
             "ratio",
             "in hindsight",
             "ratio",
-            "against drawn futures",
+            "chosen against futures",
             "ratio",
         ],
         rows,

@@ -530,13 +530,14 @@ def classes_of(interface: Interface) -> Version:
 
 
 @pytest.mark.slow
-def test_dear_classes_wait_within_their_limits(visits: Interface) -> None:
+@pytest.mark.parametrize("method", ["greedy", "auto"])
+def test_some_wait_within_their_limits(visits: Interface, method: str) -> None:
     """What they would lose they lose less of later, and nobody waits too long."""
     costs = {}
     for waiting in (0, 0.1):
         run(visits, "delete from visits where id > 24")
         rules = {"waiting": waiting, "longest_wait": 3, "new_series": True}
-        visits.anonymize("visits", K, method="greedy", over_time=rules)
+        visits.anonymize("visits", K, method=method, over_time=rules)
         versions: list[Version] = [version_of(visits, "visits")]
         waited = 0
         for first in range(100, 700, 100):

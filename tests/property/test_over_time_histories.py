@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.fixtures.examples import examples
@@ -44,6 +44,9 @@ RULES = st.fixed_dictionaries(
         "longest_wait": st.integers(1, 3),
     }
 )
+GROWING = [[("insert", None, age) for age in (1, 1, 1, 2, None)], [("delete", 4), ("insert", None, 2)]] * 3
+WAITING = {"leavers": "retain", "longest_retain": 2, "waiting": 0.5, "longest_wait": 2}
+"""A history in which the server chooses several times who waits."""
 
 
 @dataclass
@@ -107,7 +110,9 @@ class Table:
     HISTORIES,
     RULES,
     st.sampled_from(["key", "key and entity", "entity"]),
+    st.sampled_from(["greedy", "auto"]),
 )
+@example([(None, 1), (None, 2)] * 4, GROWING, WAITING, "key", "auto")
 @settings(max_examples=examples(8), deadline=None)
 def test_no_atom_of_all_versions_has_fewer_than_k_people(
     lasting_interface: Interface,
@@ -115,6 +120,7 @@ def test_no_atom_of_all_versions_has_fewer_than_k_people(
     history: list[list[tuple[Any, ...]]],
     rules: dict[str, Any],
     identity: str,
+    method: str,
 ) -> None:
     interface = lasting_interface
     interface.notices.clear()
@@ -133,7 +139,7 @@ def test_no_atom_of_all_versions_has_fewer_than_k_people(
     )
     person_of: dict[int, int | None] | None = table.person_of if has_entity else None
     try:
-        interface.anonymize("stays", K, method="greedy", over_time=rules)
+        interface.anonymize("stays", K, method=method, over_time=rules)
         versions: list[Version] = [version_of(interface, "stays")]
         for changes in history:
             for change in changes:

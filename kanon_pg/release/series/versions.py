@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
-from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.generalized import float_literal
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import (
@@ -39,11 +37,11 @@ from kanon_pg.release.record import drop_superseded, forget_releases, store_rele
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
-    hashed_cells,
     person_number,
     remember,
 )
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
+from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import (
     Series,
     SeriesNames,
@@ -56,6 +54,13 @@ from kanon_pg.release.series.record import (
     store_series,
 )
 from kanon_pg.release.series.rules import OverTime, parse_over_time
+from kanon_pg.release.series.waiting import (
+    FRESH,
+    SHARE_OF_TIME,
+    choose_waiting,
+    let_classes_wait,
+    most_who_may_wait,
+)
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
     StorageNames,
@@ -66,9 +71,6 @@ from kanon_pg.release.storage import (
     write_mapping,
     write_parts,
 )
-
-_FRESH = 0
-"""Origin of rows that were never published."""
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -95,71 +97,6 @@ def require_no_series(db: Database, work: PublishingCall) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """A version that is being built.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        What is published; the base relation has the columns of the view of identities.
-    nodes : tuple of Identifier
-        The table of each generalized column.
-    number : int
-        Number of the version.
-    """
-
-    db: Database
-    plan: ReleasePlan
-    series: Series
-    names: SeriesNames
-    nodes: tuple[Identifier, ...]
-    number: int
-
-    @property
-    def k(self) -> int:
-        return self.series.request.k
-
-    @property
-    def rules(self) -> OverTime:
-        return self.series.rules
-
-    def scratch(self, kind: str) -> Identifier:
-        """Name a relation that exists in this transaction only."""
-        return Identifier.of("kanon", derived_name(self.plan.name, "next", kind))
-
-    def cells(self) -> list[dict[str, Any]]:
-        """Return the published columns with the names of their stored cells."""
-        quasi = {column.facts.name: column for column in self.plan.quasi_identifiers}
-        carried = {column.name: CanonicalColumn(column, Identifier.of("c")) for column in self.plan.carried}
-        published = [c.name for c in self.plan.base.columns if c.name in quasi or c.name in carried]
-        return [
-            {
-                "output": Identifier.of(name),
-                "cell": Identifier.of(f"p{number}"),
-                "empty": self._empty(quasi.get(name) or carried[name]),
-            }
-            for number, name in enumerate(published, 1)
-        ]
-
-    def _empty(self, column: CanonicalColumn) -> Fragment:
-        generalized = self.plan.hierarchy_of(column)
-        return column.suppressed if generalized is None else Fragment("NULL")
-
-    def run(self, query: str, *arguments: Any, **parts: Any) -> int:
-        """Run a statement of ``sql/statements/series`` on the tables of this release."""
-        return self.db.execute(statement(f"series/{query}", **self.names.parts(), **parts), *arguments)
-
-    def find(self, query: str, *arguments: Any, **parts: Any) -> Sequence[Row]:
-        """Return the rows of such a statement."""
-        return self.db.rows(statement(f"series/{query}", **self.names.parts(), **parts), *arguments)
-
-    def drop(self, *kinds: str) -> None:
-        """Drop tables that lived in this transaction."""
-        for kind in kinds:
-            self.run("drop_table", table=self.scratch(kind))
-
-
 def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     """Publish the first version of a release over time.
 
@@ -182,7 +119,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     plan = replace(work.plan, base=described_as(db, names.current, work.plan.base))
     nodes = storage_names(plan, generation).nodes
     hierarchies = write_hierarchies(db, plan, nodes)
-    version = _Version(db, plan, series, names, nodes, number=1)
+    version = Version(db, plan, series, names, nodes, number=1)
     entering = version.scratch("entering")
     version.db.execute(
         statement(
@@ -284,10 +221,10 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     _publish(version, row)
 
 
-def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> _Version:
+def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> Version:
     plan = recorded_plan(db, row, series, names)
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
-    return _Version(db, plan, series, names, nodes, series.version + 1)
+    return Version(db, plan, series, names, nodes, series.version + 1)
 
 
 def _columns(plan: ReleasePlan) -> list[Identifier]:
@@ -297,7 +234,7 @@ def _columns(plan: ReleasePlan) -> list[Identifier]:
 # --- leaving ------------------------------------------------------------------------------------------------
 
 
-def _require_different_rows(version: _Version) -> None:
+def _require_different_rows(version: Version) -> None:
     parts = {"changes": version.scratch("changes")}
     if version.find("find_collision", **parts)[0]["found"]:
         raise _same_hash()
@@ -310,7 +247,7 @@ def _same_hash() -> InputError:
     )
 
 
-def _let_leave(version: _Version) -> None:
+def _let_leave(version: Version) -> None:
     """Find out who left, and let those leave who are enough."""
     rules, changes, fates = version.rules, version.scratch("changes"), version.scratch("fates")
     keep = 1 if rules.updates == "keep" else None
@@ -336,7 +273,7 @@ def _let_leave(version: _Version) -> None:
 # --- entering -----------------------------------------------------------------------------------------------
 
 
-def _list_pending(version: _Version) -> None:
+def _list_pending(version: Version) -> None:
     """Record which rows wait, since when, and with whom they may enter."""
     arrivals = version.scratch("arrivals")
     version.run(
@@ -368,7 +305,7 @@ def _of_batch(series: Series) -> Any:
     return replace(series.request, over_time=None)
 
 
-def _let_enter(version: _Version, work: PublishingCall) -> None:
+def _let_enter(version: Version, work: PublishingCall) -> None:
     """Let the rows of each origin enter of which there are enough people, one origin after the other."""
     db, k = version.db, version.k
     hierarchies = _hierarchies(version)
@@ -401,7 +338,7 @@ def _let_enter(version: _Version, work: PublishingCall) -> None:
                 entering,
                 hierarchies,
                 cohorts_ever=cohorts_ever,
-                may_wait=origin == _FRESH and version.rules.waiting > 0,
+                may_wait=origin == FRESH and version.rules.waiting > 0,
             )
         except InfeasibleError:
             # A privacy model may need more people than k; these wait for them.
@@ -414,7 +351,7 @@ def _let_enter(version: _Version, work: PublishingCall) -> None:
         version.run("delete_entered")
 
 
-def _hierarchies(version: _Version) -> Hierarchies:
+def _hierarchies(version: Version) -> Hierarchies:
     if not version.plan.generalized:
         return ()
     packed = {
@@ -425,7 +362,7 @@ def _hierarchies(version: _Version) -> Hierarchies:
 
 
 def _enter(
-    version: _Version,
+    version: Version,
     work: PublishingCall,
     entering: Identifier,
     hierarchies: Hierarchies,
@@ -442,10 +379,14 @@ def _enter(
     cohorts_ever : int or None
         Highest number of a cohort so far; None if there are no members yet.
     may_wait : bool
-        Whether costly classes may wait for a later version: not those of people who return, whose absence
-        would tell them apart.
+        Whether some may wait for a later version: not people who return, whose absence would tell them apart.
     """
     db = version.db
+    most, coming = most_who_may_wait(version) if may_wait else (0, 0)
+    if may_wait and choose_waiting(version, work, entering, most=most, coming=coming):
+        may_wait = False
+        left = (1 - SHARE_OF_TIME) * work.request.time_limit
+        work = replace(work, request=replace(work.request, time_limit=left))
     facts = describe(db, str(entering), OWNER)
     own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
     plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
@@ -468,9 +409,9 @@ def _enter(
     if not is_what_was_solved(db, plan, counted, outcome, found):
         raise _contradiction("rows that entered")
     require_models(db, plan, names.storage, found, is_whole=True)
-    waits = None if cohorts_ever is None or not may_wait else version.scratch("waits")
+    waits = version.scratch("waits") if may_wait else None
     if waits is not None:
-        _let_wait(version, names.storage, waits)
+        let_classes_wait(version, names.storage, waits, most=most)
     _store_members(version, names.storage, cohorts_ever, waits)
     if waits is not None:
         version.drop("waits")
@@ -482,45 +423,10 @@ def _enter(
     return counted, outcome
 
 
-def _let_wait(version: _Version, storage: Identifier, waits: Identifier) -> None:
-    """Choose the classes of a batch that wait: any may, since each is a cohort by itself."""
-    plan, rules = version.plan, version.rules
-    fields = plan.levels
-    places = zip(plan.quasi_identifiers, fields.offsets, fields.widths, fields.heights, strict=True)
-    losses = [
-        Fragment(
-            f"{column.weight!r}::double precision * ((s.kanon_pattern >> {offset}) & {(1 << width) - 1})"
-            f" / {height}"
-        )
-        for column, offset, width, height in places
-    ]
-    version.run(
-        "create_waits",
-        waits=waits,
-        losses=losses,
-        share=float_literal(rules.waiting),
-        longest_wait=rules.longest_wait,
-        version=version.number,
-        release=Literal(plan.name),
-        **_class_parts(version, storage),
-    )
-
-
-def _class_parts(version: _Version, storage: Identifier) -> dict[str, Any]:
-    """Return what templates need to number the classes of a storage."""
-    plan = version.plan
-    return {
-        "storage": storage,
-        "entity": None if plan.entity is None else 1,
-        "hashed": hashed_cells(plan),
-        "classes": [column.output for column in plan.quasi_identifiers],
-    }
-
-
 def _store_members(
-    version: _Version, storage: Identifier, cohorts_ever: int | None, waits: Identifier | None
+    version: Version, storage: Identifier, cohorts_ever: int | None, waits: Identifier | None
 ) -> None:
-    parts = _class_parts(version, storage) | {
+    parts = version.class_parts(storage) | {
         "cohorts_ever": cohorts_ever or 0,
         "cells": version.cells(),
         "waits": waits,
@@ -545,7 +451,7 @@ def _store_members(
 # --- publishing ---------------------------------------------------------------------------------------------
 
 
-def _build(version: _Version) -> Identifier:
+def _build(version: Version) -> Identifier:
     """Build the view of a version and return its name."""
     version.db.progress("building the view")
     storage = version.scratch("storage")
@@ -560,7 +466,7 @@ def _build(version: _Version) -> Identifier:
     return storage
 
 
-def _publish(version: _Version, row: Row) -> None:
+def _publish(version: Version, row: Row) -> None:
     """Build, recount and publish a version in the place of the one before, and record it."""
     db, plan = version.db, version.plan
     storage, before = _build(version), lasting_name(plan.name)
@@ -593,7 +499,7 @@ def _publish(version: _Version, row: Row) -> None:
     _record_series(version)
 
 
-def _remember_version(version: _Version, storage: Identifier) -> None:
+def _remember_version(version: Version, storage: Identifier) -> None:
     request = version.series.request
     if request.remember is not None:
         remember(
@@ -611,7 +517,7 @@ def _nothing() -> Recount:
     return Recount(0, 0, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, 0.0)
 
 
-def _require_cohorts(version: _Version, rows: int | None) -> int:
+def _require_cohorts(version: Version, rows: int | None) -> int:
     """Count the people of each cohort on what is stored; returns the rows of those that are shown."""
     found = version.find("recount_cohorts", entity=None if version.plan.entity is None else 1)[0]
     if found["rows"] and found["smallest"] < version.k:
@@ -622,7 +528,7 @@ def _require_cohorts(version: _Version, rows: int | None) -> int:
     return shown
 
 
-def _compare(version: _Version, before: Identifier, storage: Identifier) -> None:
+def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
     """Compare a version with the one before, as a reader would: nobody may stand alone in what differs."""
     plan = version.plan
     columns = [
@@ -661,7 +567,7 @@ def _this_transaction(db: Database) -> Literal:
     return Literal(db.row(statement("series/this_transaction"))["number"])
 
 
-def _record_series(version: _Version) -> None:
+def _record_series(version: Version) -> None:
     highest = version.find("highest_cohort")[0]["highest"]
     ever = max(version.series.cohorts_ever, highest)
     version.run("record_series", version.plan.name, version.number, ever)
@@ -670,7 +576,7 @@ def _record_series(version: _Version) -> None:
 # --- notices ------------------------------------------------------------------------------------------------
 
 
-def _notice_version(version: _Version) -> None:
+def _notice_version(version: Version) -> None:
     series = find_series(version.db, version.plan.name)
     if series is None:
         return
@@ -687,7 +593,7 @@ def _notice_version(version: _Version) -> None:
         version.db.notice(f"Version {series.version} of {version.plan.view}: " + "; ".join(parts) + ".")
 
 
-def _notice_earlier(version: _Version, earlier: Series | None, previous: Sequence[Row]) -> None:
+def _notice_earlier(version: Version, earlier: Series | None, previous: Sequence[Row]) -> None:
     """Say what an earlier release of the name and this one disclose together."""
     db, view = version.db, version.plan.view
     if earlier is None or earlier.names is None:

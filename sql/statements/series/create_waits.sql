@@ -1,6 +1,5 @@
 -- The rows that wait for a better class in a later version: those of the costliest classes of a batch that cost more
--- than a row of the release does now, as long as not too many people wait, half of the batch at most, and nobody in the
--- class waited long enough.
+-- than a row of the release does now, as long as not too many people wait and nobody in the class waited long enough.
 CREATE TABLE {{ waits }} AS
 WITH entered AS (
     SELECT
@@ -26,22 +25,6 @@ WITH entered AS (
     INNER JOIN {{ pending }} AS p ON p.row_id = s.kanon_row
 ),
 
-published AS (
-    SELECT
-        r.weighted_cost / greatest(1, r.rows) AS usual_loss,
-        least(
-            batch.people / 2,
-            {{ share }} * (r.people + batch.people) - (
-                SELECT count(DISTINCT p.person)
-                FROM {{ pending }} AS p
-                WHERE NOT EXISTS (SELECT FROM entered AS e WHERE e.kanon_row = p.row_id)
-            )
-        ) AS most
-    FROM kanon.release AS r
-    CROSS JOIN (SELECT count(DISTINCT e.person) AS people FROM entered AS e) AS batch
-    WHERE r.name = {{ release }}
-),
-
 costly AS (
     SELECT
         held.class,
@@ -51,11 +34,13 @@ costly AS (
         FROM entered AS e
         GROUP BY e.class, e.loss
     ) AS held
-    WHERE held.loss > (SELECT r.usual_loss FROM published AS r)
+    WHERE held.loss > (
+            SELECT r.weighted_cost / greatest(1, r.rows) FROM kanon.release AS r WHERE r.name = {{ release }}
+        )
         AND {{ version }} - held.since < {{ longest_wait }}
 )
 
 SELECT e.kanon_row AS row_id
 FROM entered AS e
 INNER JOIN costly AS d ON d.class = e.class
-WHERE d.together <= (SELECT r.most FROM published AS r)
+WHERE d.together <= {{ most }}

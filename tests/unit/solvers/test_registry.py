@@ -171,6 +171,7 @@ OF_A_SET = {
     "models": {"models"},
     "recoding": {"recoding"},
     "audit": {"audit"},
+    "waiting": {"waiting"},
     "pairs": {"pairs"},
 }
 """Folders and modules of the solvers whose kernels each set has, beside those that they share."""

@@ -1,0 +1,69 @@
+"""What a worker does to choose who waits for the next version of a release over time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.waiting import FUTURES, Waiting, WaitingTask
+from kanon_pg.errors import MemoryExceeded
+from kanon_pg.worker.clock import Clock, Progress
+from kanon_pg.worker.patterns import all_patterns, parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.waiting.choice import choose_waiting
+
+_MOST_TRIALS = 1 << 28
+"""Pattern vectors times rows that are looked at, some seconds; for more there would be no time to search."""
+
+
+def choose(row_types: PackedRowTypes, task: WaitingTask, progress: Progress) -> Waiting | None:
+    """Choose who waits.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes
+        Of the rows that may enter and of earlier ones, without an entity. The last column is numeric, see
+        `kanon_pg.core.waiting.WaitingTask`.
+    progress : callable
+        Receives phases and shares.
+
+    Returns
+    -------
+    Waiting or None
+        None if there is no future to draw, or too much to look at.
+
+    Raises
+    ------
+    KanonError
+        Patterns that are not understood, or too many.
+    """
+    table = RowTypeTable.from_packed(row_types)
+    waited = table.values[-1]
+    assert waited is not None  # noqa: S101 - the column is numeric
+    table = replace(table, columns=table.columns[:-1], cells=table.cells[:-1], values=table.values[:-1])
+    mask = (
+        all_patterns(table.columns) if task.patterns is None else parse_patterns(task.patterns, table.columns)
+    )
+    coming = int(table.rows[waited >= 0].sum())
+    if mask.vectors.size * coming * (FUTURES + 1) > _MOST_TRIALS:
+        return None
+    clock = Clock(task.seconds, progress)
+    try:
+        rows = choose_waiting(
+            table,
+            waited.astype(np.int64),
+            mask.vectors,
+            task.k,
+            clock,
+            longest=task.longest,
+            most=task.most,
+            seed=task.seed,
+        )
+    except MemoryExceeded:
+        return None
+    if rows is None:
+        return None
+    keys = np.frombuffer(row_types.keys, dtype=">i8")
+    return Waiting(keys[rows > 0].tobytes(), rows[rows > 0].astype(">i8").tobytes())

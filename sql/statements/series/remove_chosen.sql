@@ -1,0 +1,29 @@
+-- Lets the chosen rows wait, whoever of a row type, if they have not waited for too long and no more than may.
+DELETE FROM {{ entering }} AS e
+USING (
+    SELECT numbered.kanon_row
+    FROM (
+        SELECT
+            typed.kanon_row,
+            typed.kanon_waited,
+            chosen.n,
+            pg_catalog.row_number() OVER (PARTITION BY typed.key ORDER BY typed.kanon_row) AS place
+        FROM (
+            SELECT types.kanon_row, types.kanon_waited, {% include "counting/type_key.sql" %} AS key
+            FROM (
+                SELECT
+{% for q in columns %}
+                    {{ q.expression }} AS {{ q.alias }},
+{% endfor %}
+                    l.kanon_row, l.kanon_waited
+                FROM {{ lookahead }} AS l
+            ) AS types
+        ) AS typed
+        INNER JOIN {{ chosen }} AS chosen ON chosen.row_type = typed.key
+    ) AS numbered
+    WHERE numbered.place <= numbered.n
+        AND numbered.kanon_waited BETWEEN 0 AND {{ longest_wait }} - 1
+    ORDER BY numbered.kanon_row
+    LIMIT {{ most }}
+) AS waits
+WHERE e.kanon_row = waits.kanon_row
