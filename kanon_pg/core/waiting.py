@@ -5,6 +5,7 @@ Imports the standard library alone, so that a PostgreSQL backend can load it at 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -63,3 +64,8 @@ class Waiting:
 
     keys: bytes
     rows: bytes
+
+    @property
+    def total(self) -> int:
+        """Number of rows that wait."""
+        return sum(rows for (rows,) in struct.iter_unpack(">q", self.rows))

@@ -7,15 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.waiting import FUTURES, Waiting, WaitingTask
+from kanon_pg.core.waiting import Waiting, WaitingTask
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.worker.clock import Clock, Progress
 from kanon_pg.worker.patterns import all_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.waiting.choice import choose_waiting
-
-_MOST_TRIALS = 1 << 28
-"""Pattern vectors times rows that are looked at, some seconds; for more there would be no time to search."""
 
 
 def choose(row_types: PackedRowTypes, task: WaitingTask, progress: Progress) -> Waiting | None:
@@ -32,7 +29,7 @@ def choose(row_types: PackedRowTypes, task: WaitingTask, progress: Progress) -> 
     Returns
     -------
     Waiting or None
-        None if there is no future to draw, or too much to look at.
+        None if nothing was chosen, as `choose_waiting` says, or memory does not hold what is looked at.
 
     Raises
     ------
@@ -46,22 +43,18 @@ def choose(row_types: PackedRowTypes, task: WaitingTask, progress: Progress) -> 
     mask = (
         all_patterns(table.columns) if task.patterns is None else parse_patterns(task.patterns, table.columns)
     )
-    coming = int(table.rows[waited >= 0].sum())
-    if mask.vectors.size * coming * (FUTURES + 1) > _MOST_TRIALS:
-        return None
-    clock = Clock(task.seconds, progress)
     try:
         rows = choose_waiting(
             table,
             waited.astype(np.int64),
             mask.vectors,
             task.k,
-            clock,
+            Clock(task.seconds, progress),
             longest=task.longest,
             most=task.most,
             seed=task.seed,
         )
-    except MemoryExceeded:
+    except (MemoryExceeded, MemoryError):
         return None
     if rows is None:
         return None

@@ -54,13 +54,7 @@ from kanon_pg.release.series.record import (
     store_series,
 )
 from kanon_pg.release.series.rules import OverTime, parse_over_time
-from kanon_pg.release.series.waiting import (
-    FRESH,
-    SHARE_OF_TIME,
-    choose_waiting,
-    let_classes_wait,
-    most_who_may_wait,
-)
+from kanon_pg.release.series.waiting import FRESH, let_chosen_wait, let_classes_wait
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
     StorageNames,
@@ -382,11 +376,9 @@ def _enter(
         Whether some may wait for a later version: not people who return, whose absence would tell them apart.
     """
     db = version.db
-    most, coming = most_who_may_wait(version) if may_wait else (0, 0)
-    if may_wait and choose_waiting(version, work, entering, most=most, coming=coming):
-        may_wait = False
-        left = (1 - SHARE_OF_TIME) * work.request.time_limit
-        work = replace(work, request=replace(work.request, time_limit=left))
+    may_still_wait = 0
+    if may_wait:
+        work, may_still_wait = let_chosen_wait(version, work, entering)
     facts = describe(db, str(entering), OWNER)
     own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
     plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
@@ -409,9 +401,9 @@ def _enter(
     if not is_what_was_solved(db, plan, counted, outcome, found):
         raise _contradiction("rows that entered")
     require_models(db, plan, names.storage, found, is_whole=True)
-    waits = version.scratch("waits") if may_wait else None
+    waits = version.scratch("waits") if may_still_wait else None
     if waits is not None:
-        let_classes_wait(version, names.storage, waits, most=most)
+        let_classes_wait(version, names.storage, waits, most=may_still_wait)
     _store_members(version, names.storage, cohorts_ever, waits)
     if waits is not None:
         version.drop("waits")

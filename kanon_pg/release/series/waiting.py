@@ -7,14 +7,16 @@ waits changes how much is lost, but nothing of what is promised.
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from kanon_pg.core.waiting import FUTURES, Waiting, WaitingTask
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import PackedColumn
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import MemoryExceeded
+from kanon_pg.errors import MemoryExceeded, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED, count_row_types
 from kanon_pg.release.base import OWNER
@@ -27,15 +29,89 @@ from kanon_pg.runner.session import Caller
 FRESH = 0
 """Origin of rows that were never published."""
 
-SHARE_OF_TIME = 0.1
-"""Share of the time limit for choosing."""
+_SHARE_OF_TIME = 0.1
+"""Largest share of the time limit for choosing."""
 
-_MOST_COLUMNS = 16
-"""Most quasi-identifiers of which all patterns are looked at."""
+_LEAST_SECONDS = 0.001
+"""What is left of the time limit at least."""
+
+_MOST_TRIALS = 1 << 25
+"""Rows of the present and the futures times patterns: more do not fit into the graph of who fits where."""
+
+_TRIALS_PER_SECOND, _ROWS_PER_SECOND = 3_500_000, 50_000
+"""Such trials and rows for each second of choosing: of more, the graph alone takes half of the time, and too
+few steps are left for each row."""
 
 
-def most_who_may_wait(version: Version) -> tuple[int, int]:
-    """Return how many of the people who were never published may wait, and how many rows just came."""
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How many of the people who were never published may wait, and of how many rows they are.
+
+    Parameters
+    ----------
+    most : int
+        People who may wait.
+    entering, coming : int
+        Rows that may enter, and those of them that came just now.
+    """
+
+    most: int
+    entering: int
+    coming: int
+
+
+def let_chosen_wait(
+    version: Version, work: PublishingCall, entering: Identifier
+) -> tuple[PublishingCall, int]:
+    """Take the rows that should wait out of those that enter, if they can be chosen before these are solved.
+
+    Parameters
+    ----------
+    entering : Identifier
+        Table of rows that were never published.
+
+    Returns
+    -------
+    work : PublishingCall
+        With the time that is left.
+    most : int
+        People who may still wait: none if it was chosen who does.
+
+    Raises
+    ------
+    VerificationFailed
+        Other rows were found than were chosen.
+    """
+    room = _room(version)
+    if not _can_choose(version, work, room):
+        return work, room.most
+    compile_once(version.db, work.memory, "waiting")
+    version.db.progress("choosing who waits")
+    lookahead = version.scratch("lookahead")
+    version.run(
+        "create_lookahead",
+        lookahead=lookahead,
+        entering=entering,
+        columns=[column.output for column in version.plan.quasi_identifiers],
+        version=version.number,
+        most=FUTURES * room.coming,
+    )
+    version.db.execute(statement("analyze", relation=lookahead))
+    waited = describe(version.db, str(lookahead), OWNER).column("kanon_waited")
+    columns = (*version.plan.quasi_identifiers, CanonicalColumn(waited, Identifier.of("waited")))
+    began = time.monotonic()
+    chosen = None
+    with suppress(MemoryExceeded):
+        chosen = _choose(version, work, lookahead, columns, room.most)
+    left = max(_LEAST_SECONDS, work.request.time_limit - (time.monotonic() - began))
+    if chosen is not None:
+        _remove(version, entering, lookahead, columns, chosen)
+    version.drop("lookahead")
+    work = replace(work, request=replace(work.request, time_limit=left))
+    return work, room.most if chosen is None else 0
+
+
+def _room(version: Version) -> _Room:
     found = version.find(
         "room_to_wait",
         share=float_literal(version.rules.waiting),
@@ -43,69 +119,14 @@ def most_who_may_wait(version: Version) -> tuple[int, int]:
         version=version.number,
         release=Literal(version.plan.name),
     )[0]
-    return max(0, found["most"]), found["coming"]
+    return _Room(max(0, found["most"]), found["entering"], found["coming"])
 
 
-def choose_waiting(
-    version: Version, work: PublishingCall, entering: Identifier, *, most: int, coming: int
-) -> bool:
-    """Take the rows that should wait out of those that enter.
-
-    Parameters
-    ----------
-    entering : Identifier
-        Table of the rows.
-    most, coming : int
-        See `most_who_may_wait`.
-
-    Returns
-    -------
-    bool
-        Whether it was chosen who waits: it is not with privacy models, hierarchies or an entity, and where
-        too many or too few rows came.
-    """
-    if not _can_choose(version, work) or most < 1 or coming < version.k:
-        return False
-    compile_once(version.db, work.memory, "waiting")
-    version.db.progress("choosing who waits")
-    lookahead = version.scratch("lookahead")
-    columns = version.plan.quasi_identifiers
-    version.run(
-        "create_lookahead",
-        lookahead=lookahead,
-        entering=entering,
-        columns=[column.output for column in columns],
-        version=version.number,
-        most=FUTURES * coming,
-    )
-    version.db.execute(statement("analyze", relation=lookahead))
-    waiting = None
-    with suppress(MemoryExceeded):
-        waiting = _chosen(version, work, lookahead, most)
-    if waiting is not None:
-        chosen = version.scratch("chosen")
-        version.run("create_chosen", chosen=chosen)
-        version.db.load(chosen, [PackedColumn("row_type", waiting.keys), PackedColumn("n", waiting.rows)])
-        version.run(
-            "remove_chosen",
-            entering=entering,
-            lookahead=lookahead,
-            chosen=chosen,
-            columns=[
-                {"expression": c.expression, "alias": c.alias, "hashed": c.hashed("types")}
-                for c in _with_waiting(version, lookahead)
-            ],
-            hash_seed=HASH_SEED,
-            longest_wait=version.rules.longest_wait,
-            most=most,
-        )
-        version.drop("chosen")
-    version.drop("lookahead")
-    return waiting is not None
-
-
-def _can_choose(version: Version, work: PublishingCall) -> bool:
+def _can_choose(version: Version, work: PublishingCall, room: _Room) -> bool:
     plan, request = version.plan, work.request
+    rows = room.entering + FUTURES * room.coming
+    trials = rows << len(plan.quasi_identifiers)
+    seconds = _SHARE_OF_TIME * request.time_limit
     return (
         request.method == "auto"
         and plan.entity is None
@@ -113,19 +134,21 @@ def _can_choose(version: Version, work: PublishingCall) -> bool:
         and not plan.models
         and request.fewest_classes is None
         and request.most_classes is None
-        and len(plan.quasi_identifiers) <= _MOST_COLUMNS
+        and room.most > 0
+        and room.coming >= version.k
+        and trials <= min(_MOST_TRIALS, _TRIALS_PER_SECOND * seconds)
+        and rows <= _ROWS_PER_SECOND * seconds
     )
 
 
-def _with_waiting(version: Version, lookahead: Identifier) -> tuple[CanonicalColumn, ...]:
-    """Return the quasi-identifiers, and the versions for which a row has waited."""
-    facts = describe(version.db, str(lookahead), OWNER).column("kanon_waited")
-    return (*version.plan.quasi_identifiers, CanonicalColumn(facts, Identifier.of("waited")))
-
-
-def _chosen(version: Version, work: PublishingCall, lookahead: Identifier, most: int) -> Waiting | None:
+def _choose(
+    version: Version,
+    work: PublishingCall,
+    lookahead: Identifier,
+    columns: tuple[CanonicalColumn, ...],
+    most: int,
+) -> Waiting | None:
     db, request = version.db, work.request
-    columns = _with_waiting(version, lookahead)
     counted = count_row_types(db, lookahead, columns, None, memory_bytes=work.memory)
     task = WaitingTask(
         k=version.k,
@@ -133,13 +156,53 @@ def _chosen(version: Version, work: PublishingCall, lookahead: Identifier, most:
         longest=version.rules.longest_wait,
         patterns=request.patterns,
         seed=request.seed,
-        seconds=SHARE_OF_TIME * request.time_limit,
+        seconds=_SHARE_OF_TIME * request.time_limit,
     )
     return choose_in_worker(counted.row_types, task, Caller.of(db, work.memory))
 
 
+def _remove(
+    version: Version,
+    entering: Identifier,
+    lookahead: Identifier,
+    columns: tuple[CanonicalColumn, ...],
+    chosen: Waiting,
+) -> None:
+    """Remove chosen rows from those that enter; chance says which of a row type."""
+    table = version.scratch("chosen")
+    version.run("create_chosen", chosen=table)
+    version.db.load(table, [PackedColumn("row_type", chosen.keys), PackedColumn("n", chosen.rows)])
+    removed = version.run(
+        "remove_chosen",
+        entering=entering,
+        lookahead=lookahead,
+        chosen=table,
+        columns=[
+            {"expression": c.expression, "alias": c.alias, "hashed": c.hashed("types")} for c in columns
+        ],
+        hash_seed=HASH_SEED,
+        longest_wait=version.rules.longest_wait,
+    )
+    version.drop("chosen")
+    if removed != chosen.total:
+        raise VerificationFailed(
+            "Other rows wait than were chosen to; nothing was published.",
+            hint="This is a defect: please report it.",
+        )
+
+
 def let_classes_wait(version: Version, storage: Identifier, waits: Identifier, *, most: int) -> None:
-    """Let the costliest classes of a solved batch wait: any may, since each is a cohort by itself."""
+    """Let the costliest classes of a solved batch wait: any may, since each is a cohort by itself.
+
+    Parameters
+    ----------
+    storage : Identifier
+        The solved batch.
+    waits : Identifier
+        Table of those who wait, which is created.
+    most : int
+        People who may wait.
+    """
     plan = version.plan
     fields = plan.levels
     places = zip(plan.quasi_identifiers, fields.offsets, fields.widths, fields.heights, strict=True)

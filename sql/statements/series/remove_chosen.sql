@@ -1,4 +1,4 @@
--- Lets the chosen rows wait, whoever of a row type, if they have not waited for too long and no more than may.
+-- Lets the chosen rows wait, if they have not waited for too long; chance says which of a row type.
 DELETE FROM {{ entering }} AS e
 USING (
     SELECT numbered.kanon_row
@@ -7,7 +7,7 @@ USING (
             typed.kanon_row,
             typed.kanon_waited,
             chosen.n,
-            pg_catalog.row_number() OVER (PARTITION BY typed.key ORDER BY typed.kanon_row) AS place
+            pg_catalog.row_number() OVER (PARTITION BY typed.key ORDER BY pg_catalog.random()) AS place
         FROM (
             SELECT types.kanon_row, types.kanon_waited, {% include "counting/type_key.sql" %} AS key
             FROM (
@@ -23,7 +23,5 @@ USING (
     ) AS numbered
     WHERE numbered.place <= numbered.n
         AND numbered.kanon_waited BETWEEN 0 AND {{ longest_wait }} - 1
-    ORDER BY numbered.kanon_row
-    LIMIT {{ most }}
 ) AS waits
 WHERE e.kanon_row = waits.kanon_row

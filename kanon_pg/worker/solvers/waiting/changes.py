@@ -19,9 +19,8 @@ from kanon_pg.worker.solvers.waiting.worlds import (
     put,
 )
 
-_MOST_LACKING, _MOST_CANDIDATES = 2, 300
-"""Instances are tried as classes if k rows but so many, and at most so many rows fit them, of the present and
-a mean future."""
+_FEWEST_FITTING, _MOST_FITTING = 0.6, 60.0
+"""An instance is tried as a class if so many times k rows fit it, of the present and a mean future."""
 
 _OUT_OF_PRESENT, _OUT_OF_FUTURE = 0.15, 0.05
 """Share of the tries to let the row wait, or stay on."""
@@ -65,12 +64,6 @@ def _move(worlds: Worlds, world: int, row: int, place: int, moves: int) -> tuple
             change += _put_on_record(worlds, future, row, to, moves)
             moves += 1
     return change, moves
-
-
-@inner_kernel
-def let_wait(worlds: Worlds, row: int) -> None:
-    """Let a row wait whose class can spare it."""
-    _move(worlds, 0, row, OUT, 0)
 
 
 @inner_kernel
@@ -235,7 +228,14 @@ def try_another_place(
         return _NO_CHANCE, 0
     place = worlds.instance[worlds.start[row] + below(random, count)]
     fits = worlds.fits[place]
-    is_promising = worlds.k - _MOST_LACKING <= fits <= _MOST_CANDIDATES
+    is_promising = _FEWEST_FITTING * worlds.k <= fits <= _MOST_FITTING * worlds.k
     if not is_promising or place == worlds.held[world, row]:
         return _NO_CHANCE, 0
     return _form(worlds, world, row, place, most, random)
+
+
+@inner_kernel
+def try_place(worlds: Worlds, row: int, place: int) -> tuple[float, int]:
+    """Move a row of the pool in the present; returns what `try_another_place` does."""
+    change, moves = _move(worlds, 0, row, place, 0)
+    return _dissolve_broken(worlds, change, moves)

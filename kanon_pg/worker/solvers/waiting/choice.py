@@ -17,10 +17,11 @@ from kanon_pg.worker.clock import Clock, Schedule
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import below, random_state, share
-from kanon_pg.worker.solvers.waiting.changes import let_wait, try_another_place, undo
+from kanon_pg.worker.solvers.waiting.changes import try_another_place, try_place, undo
 from kanon_pg.worker.solvers.waiting.worlds import (
     OUT,
     Worlds,
+    candidates,
     cheapest,
     cost_of_waiting,
     draw_worlds,
@@ -28,6 +29,13 @@ from kanon_pg.worker.solvers.waiting.worlds import (
 )
 
 _STEPS_PER_ROW, _FEWEST_STEPS = 100, 20_000
+_LEAST_STEPS_PER_ROW = 8
+"""Steps without which nothing is chosen.
+
+On Adult (12 batches, k = 5, 3 % waiting) 10 for each row chose better than to let the costliest classes wait,
+and 3 worse.
+"""
+
 _STEPS_PER_CALL = 2_000
 _FIRST_HEAT, _LAST_HEAT = 1.0, 0.12
 """Temperature at first and at last, in usual costs."""
@@ -36,7 +44,7 @@ _PRESENT, _WHO_WAITS = 0.4, 0.3
 """Share of the steps that change the present, and share of the others that are about rows that may wait."""
 
 _STRIDE, _STRIDES = 0.01, 10_000
-"""How far the price of waiting moves, in usual costs, and how many times it does."""
+"""How far the price of waiting moves, in usual costs, and how many times it does if time does not run out."""
 
 _STRICT = 0.5
 """Share of the search after which no more may wait than may, where the price alone did not see to that."""
@@ -77,8 +85,9 @@ def choose_waiting(
     -------
     ndarray of int64, shape (n,), or None
         Rows of each type that wait: `most` at most, none that has waited for `longest` versions; all others
-        can be divided into classes of k rows. None if nothing can be said: fewer than k rows came, or are
-        known from before, so that there is no future to draw, or fewer than k would have to enter.
+        can be divided into classes of k rows. None if nothing is chosen: fewer than k rows came or are known
+        from before, so that no future can be drawn; nobody may wait, because k rows must enter; there was no
+        time; or too many wait.
 
     Raises
     ------
@@ -94,44 +103,62 @@ def choose_waiting(
     if drawn is None:
         return None
     row_type, worlds = drawn
-    search(worlds, clock, seed or 0)
+    if not search(worlds, clock, seed or 0):
+        return None
     waits = worlds.held[0, : worlds.pool] == OUT
     return np.bincount(row_type[: worlds.pool][waits], minlength=len(table))
 
 
-def search(worlds: Worlds, clock: Clock, seed: int) -> None:
-    """Find a place for every row in every world."""
+def search(worlds: Worlds, clock: Clock, seed: int) -> bool:
+    """Find a place for every row in every world.
+
+    Returns
+    -------
+    bool
+        Whether there was time enough, and no more rows wait than may.
+    """
     for world in range(worlds.held.shape[0]):
         _fill(worlds, world)
-    _anneal(worlds, clock, seed)
+    steps = _anneal(worlds, clock, seed)
+    _let_enter(worlds)
     _use_room(worlds)
-    _keep_limit(worlds)
+    return steps >= _LEAST_STEPS_PER_ROW * worlds.held.shape[1] and int(worlds.waiting[0]) <= worlds.most
 
 
-def _anneal(worlds: Worlds, clock: Clock, seed: int) -> None:
-    """Try changes at random, and take the dearer ones ever less often, while the price finds its level."""
+def _anneal(worlds: Worlds, clock: Clock, seed: int) -> int:
+    """Try changes at random, and take the dearer ones ever less often, while the price finds its level.
+
+    Returns
+    -------
+    int
+        Steps.
+    """
     random = random_state(seed)
     effort = max(_FEWEST_STEPS, _STEPS_PER_ROW * worlds.held.shape[1])
     schedule = Schedule(clock, "choose who waits", effort)
+    steps = 0
     while not schedule.is_over():
-        steps = schedule.at_most(_STEPS_PER_CALL)
-        _take_steps(worlds, random, schedule.done(), steps, effort // _STRIDES)
-        schedule.spend(steps)
+        after = steps + schedule.at_most(_STEPS_PER_CALL)
+        _take_steps(worlds, random, schedule.done(), steps, after, effort // _STRIDES)
+        schedule.spend(after - steps)
+        steps = after
+    return steps
 
 
 @kernel
 def _take_steps(
-    worlds: Worlds, random: NDArray[np.uint64], done: float, steps: int, steps_per_stride: int
+    worlds: Worlds, random: NDArray[np.uint64], done: float, first: int, after: int, steps_per_stride: int
 ) -> None:
+    """Take the steps from `first` on, before `after`."""
     count = worlds.held.shape[0]
     heat = _FIRST_HEAT * (_LAST_HEAT / _FIRST_HEAT) ** done
-    for step in range(steps):
+    for step in range(first, after):
         if step % steps_per_stride == 0:
-            upward = 1.0 if worlds.waiting[0] >= worlds.most else -1.0
+            upward = np.sign(worlds.waiting[0] - worlds.most)
             worlds.price[0] = max(0.0, worlds.price[0] + _STRIDE * (1.0 - 0.8 * done) * upward)
         world = 0 if share(random) < _PRESENT else 1 + below(random, count - 1)
-        first = worlds.arrival[world]
-        row = first + below(random, worlds.arrival[world + 1] - first)
+        arrival = worlds.arrival[world]
+        row = arrival + below(random, worlds.arrival[world + 1] - arrival)
         if world > 0 and share(random) < _WHO_WAITS:
             row = below(random, worlds.pool)
         rise = -heat * np.log(1.0 - share(random))
@@ -146,19 +173,19 @@ def _take_steps(
 def _fill(worlds: Worlds, world: int) -> None:
     """Give the rows of a world places: the cheapest classes of k rows first, as long as there are any."""
     everybody = worlds.cost.size - 1
-    first, after = worlds.arrival[world], worlds.arrival[world + 1]
     for place in range(everybody):
+        begin, own, batch, coming = candidates(worlds, world, place)
+        first, after = (begin, begin + own) if world == 0 else (batch, batch + coming)
         free = 0
-        for number in range(worlds.begin[place], worlds.begin[place + 1]):
-            row = worlds.member[number]
-            free += first <= row < after and worlds.held[world, row] == OUT
+        for number in range(first, after):
+            free += worlds.held[world, worlds.member[number]] == OUT
         if free < worlds.k:
             continue
-        for number in range(worlds.begin[place], worlds.begin[place + 1]):
+        for number in range(first, after):
             row = worlds.member[number]
-            if first <= row < after and worlds.held[world, row] == OUT:
+            if worlds.held[world, row] == OUT:
                 put(worlds, world, row, place)
-    for row in range(first, after):
+    for row in range(worlds.arrival[world], worlds.arrival[world + 1]):
         if worlds.held[world, row] == OUT:
             place = cheapest(worlds, world, row)
             put(worlds, world, row, place if place >= 0 else everybody)
@@ -178,6 +205,17 @@ def _complete_last_class(worlds: Worlds, world: int) -> None:
 
 
 @kernel
+def _let_enter(worlds: Worlds) -> None:
+    """Let those enter who gain nothing by waiting."""
+    for row in range(worlds.pool):
+        place = cheapest(worlds, 0, row) if worlds.held[0, row] == OUT else OUT
+        if place >= 0 and worlds.cost[place] <= worlds.later[row]:
+            change, moves = try_place(worlds, row, place)
+            if change + worlds.price[0] > 0.0:  # others counted on it
+                undo(worlds, moves)
+
+
+@kernel
 def _use_room(worlds: Worlds) -> None:
     """Let those wait who gain most by it, where the price left too few waiting."""
     rise = np.full(worlds.pool, np.inf)
@@ -188,19 +226,4 @@ def _use_room(worlds: Worlds) -> None:
         if rise[row] >= 0.0 or worlds.waiting[0] >= worlds.most:
             break
         if worlds.rows[0, worlds.held[0, row]] > worlds.k:
-            let_wait(worlds, row)
-
-
-@kernel
-def _keep_limit(worlds: Worlds) -> None:
-    """Let those enter who are too many: those to whom it costs least, and at last fully suppressed."""
-    rise = np.full(worlds.pool, np.inf)
-    for row in range(worlds.pool):
-        place = cheapest(worlds, 0, row) if worlds.held[0, row] == OUT else OUT
-        if place >= 0:
-            rise[row] = worlds.cost[place] - worlds.later[row]
-    for row in np.argsort(rise):
-        if worlds.waiting[0] > worlds.most and worlds.held[0, row] == OUT:
-            place = cheapest(worlds, 0, row)
-            put(worlds, 0, row, place if place >= 0 else worlds.cost.size - 1)
-    _complete_last_class(worlds, 0)
+            try_place(worlds, row, OUT)

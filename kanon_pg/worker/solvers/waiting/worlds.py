@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.waiting import FUTURES
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.compiled import inner_kernel
+from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.compatibility import Compatibility, compatibility_of
 
@@ -30,8 +30,8 @@ _WEIGHT = 0.8
 On Adult (12 batches, k = 5, 3 % waiting) 0.6 and 1 lost more cells.
 """
 
-_ENOUGH = 8
-"""Rows that must come with a version for a class to be as likely as not."""
+_ENOUGH = 1.6
+"""Rows that must come with a version for a class to be as likely as not, as a multiple of k."""
 
 _STAYING = 1.0
 """What it costs to stay on, in usual costs, besides what is probably lost a version later."""
@@ -39,8 +39,8 @@ _STAYING = 1.0
 _FIRST_PRICE = 2.0
 """What waiting costs at first, in usual costs, besides what is lost later; it then finds its level."""
 
-_PLACES_PER_ROW = 20
-"""Places of the record of one change, for each row."""
+_PLACES_PER_ROW = 4
+"""Places of the record of one change, for each row: a change of half as many moves is given up."""
 
 
 class Worlds(NamedTuple):
@@ -130,16 +130,17 @@ def draw_worlds(
     row_type : ndarray of int64, shape (n,)
         Row type of each row.
     worlds : Worlds
-        In which nobody has a place. None if a world might have fewer than k rows.
+        In which nobody has a place. None if nobody may wait, or a future has fewer than k rows.
 
     Raises
     ------
     MemoryExceeded
         More pairs of a row and an instance are possible than memory holds.
     """
-    pool, known = _single_rows(table, waited >= 0), _single_rows(table, waited < 0)
+    pool, known = _single_rows(table, waited, waited >= 0), _single_rows(table, waited, waited < 0)
     size = min(int(table.rows[waited == 0].sum()), known.size)
-    if min(size, pool.size - most) < k:
+    most = min(most, pool.size - k)
+    if size < k or most < 1:
         return None
     draw = np.random.default_rng(seed or 0)
     row_type = np.concatenate([pool, *(draw.choice(known, size, replace=False) for _ in range(FUTURES))])
@@ -149,10 +150,12 @@ def draw_worlds(
     return row_type, _worlds_of(rows, graph, k, arrival, waited[pool] >= longest, most)
 
 
-def _single_rows(table: RowTypeTable, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the row type of each row of some types, in an order that depends on their cells alone."""
+def _single_rows(
+    table: RowTypeTable, waited: NDArray[np.int64], chosen: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the row type of each row of some types, in an order that depends on their values alone."""
     types = np.flatnonzero(chosen)
-    by_content = types[np.argsort(table.hashes[:, types].sum(axis=0, dtype=np.uint64), kind="stable")]
+    by_content = types[np.lexsort((waited[types], table.hashes[:, types].sum(axis=0, dtype=np.uint64)))]
     return np.repeat(by_content, table.rows[by_content])
 
 
@@ -179,7 +182,7 @@ def _worlds_of(
         instance=instance,
         fits=own + others / (count - 1),
         weight=_WEIGHT / (count - 1),
-        staying=_STAYING + _lost_later(cost, start, instance, (own + others) / count, 1 / count),
+        staying=_STAYING + _lost_later(cost, start, instance, (own + others) / count, 1 / count, _ENOUGH * k),
         due=due,
         most=most,
         held=np.full((count, n), OUT, dtype=np.int32),
@@ -193,16 +196,18 @@ def _worlds_of(
 
 def _pool_and_others(graph: Compatibility, pool: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of the pool, and the other ones, that fit each instance."""
-    own = np.add.reduceat((graph.member < pool).astype(np.int64), graph.begin[:-1])
+    own = np.add.reduceat(graph.member < pool, graph.begin[:-1], dtype=np.int64)
     return own, np.diff(graph.begin) - own
 
 
+@kernel
 def _lost_later(
     cost: NDArray[np.float64],
     start: NDArray[np.int64],
     instance: NDArray[np.int32],
     come: NDArray[np.float64],
     itself: float,
+    enough: float,
 ) -> NDArray[np.float64]:
     """Return what each row will probably lose a version later, by how many come that fit it.
 
@@ -212,22 +217,26 @@ def _lost_later(
         Rows of a version that fit each instance.
     itself : float
         How often a row counts there itself.
+    enough : float
+        Rows with which a class is as likely as not.
 
     Notes
     -----
     Of the instances of about the same cost the one for which most come, `n` rows, becomes a class with
-    probability ``1 / (1 + (_ENOUGH / n) ** 2)``.
+    probability ``1 / (1 + (enough / n) ** 2)``. A row for which none does is fully suppressed.
     """
-    level = np.round(cost).astype(np.int64)
-    row = np.repeat(np.arange(start.size - 1), np.diff(start))
-    most = np.zeros((level[-1] + 1, start.size - 1))
-    np.maximum.at(most, (level[instance], row), come[instance] - itself)
-    most[-1] = np.inf
-    lost, rest = np.zeros(start.size - 1), np.ones(start.size - 1)
-    for price, rows in enumerate(most):
-        likely = 1 / (1 + (_ENOUGH / np.maximum(rows, 1e-9)) ** 2)
-        lost += rest * likely * price
-        rest *= 1 - likely
+    lost = np.zeros(start.size - 1)
+    for row in range(lost.size):
+        rest, position = 1.0, start[row]
+        while position < start[row + 1] - 1:
+            level, most = np.round(cost[instance[position]]), 0.0
+            while position < start[row + 1] - 1 and np.round(cost[instance[position]]) == level:
+                most = max(most, come[instance[position]] - itself)
+                position += 1
+            likely = most * most / (most * most + enough * enough)
+            lost[row] += rest * likely * level
+            rest *= 1.0 - likely
+        lost[row] += rest * cost[-1]
     return lost
 
 
