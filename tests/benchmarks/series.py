@@ -85,9 +85,10 @@ def patterns_of(codes: Codes, method: str = "greedy", seconds: float | None = No
     outcome = solve(packed, SolveRequest(K, method, seconds=seconds))
     patterns = np.frombuffer(outcome.patterns, ">i8").astype(np.int64)[type_of.ravel()]
     moved = (outcome.moved_types, outcome.moved_patterns, outcome.moved_rows)
+    is_moved = np.zeros(len(codes), bool)
     for one, pattern, rows in zip(*(np.frombuffer(part, ">i8") for part in moved), strict=True):
-        chosen = np.flatnonzero((type_of.ravel() == one) & (patterns != pattern))[:rows]
-        patterns[chosen] = pattern
+        chosen = np.flatnonzero((type_of.ravel() == one) & ~is_moved)[:rows]
+        patterns[chosen], is_moved[chosen] = pattern, True
     assert int(np.bitwise_count(patterns).sum()) == outcome.suppressed_cells
     return patterns
 

@@ -15,7 +15,7 @@ from kanon_pg.worker.solvers.waiting.worlds import (
     candidates,
     cheapest,
     cost_at,
-    cost_of_waiting,
+    cost_later,
     put,
 )
 
@@ -45,7 +45,7 @@ def _put_on_record(worlds: Worlds, world: int, row: int, place: int, moves: int)
 
 
 @inner_kernel
-def _move(worlds: Worlds, world: int, row: int, place: int, moves: int) -> tuple[float, int]:
+def move(worlds: Worlds, world: int, row: int, place: int, moves: int) -> tuple[float, int]:
     """Move a row; one that waits from now on enters every future, and one that no longer does leaves them.
 
     Returns
@@ -97,9 +97,9 @@ def _dissolve_broken(worlds: Worlds, change: float, moves: int) -> tuple[float, 
             if world == 0 and worlds.due[other]:
                 if to == OUT:
                     return _NO_CHANCE, moves
-            elif world == 0 and to >= 0 and worlds.cost[to] > cost_of_waiting(worlds, other):
+            elif world == 0 and to >= 0 and worlds.cost[to] > worlds.price[0] + cost_later(worlds, other):
                 to = OUT
-            more, moves = _move(worlds, world, other, to, moves)
+            more, moves = move(worlds, world, other, to, moves)
             change += more
             if _is_full(worlds, moves):
                 return _NO_CHANCE, moves
@@ -152,7 +152,7 @@ def _form(
     count = span[1] + span[3]
     if count < worlds.k or _is_hopeless(worlds, world, row, place, span, most):
         return _NO_CHANCE, 0
-    change, moves = _move(worlds, world, row, place, 0)
+    change, moves = move(worlds, world, row, place, 0)
     offset = below(random, count)
     for turn in range(3):
         least = 0.0 if turn == 0 else -_SMALL_LOSS if turn == 1 else -_GREAT_LOSS
@@ -167,7 +167,7 @@ def _form(
             breaks = old >= 0 and worlds.rows[world, old] <= worlds.k
             if turn == 0 and breaks and share(random) < _SPARING:
                 continue
-            more, moves = _move(worlds, world, other, place, moves)
+            more, moves = move(worlds, world, other, place, moves)
             change += more
             if _is_full(worlds, moves):
                 return _NO_CHANCE, moves
@@ -194,10 +194,10 @@ def _take_out(worlds: Worlds, world: int, row: int, most: float) -> tuple[float,
     """Let a row wait, or stay on in a future."""
     if worlds.held[world, row] < 0 or (world == 0 and worlds.due[row]):
         return _NO_CHANCE, 0
-    without = cost_of_waiting(worlds, row) if world == 0 else worlds.staying[row]
+    without = worlds.price[0] + cost_later(worlds, row) if world == 0 else worlds.staying[row]
     if without - _cost_now(worlds, world, row) - _SMALL_LOSS > most:
         return _NO_CHANCE, 0
-    change, moves = _move(worlds, world, row, OUT if world == 0 else STAYS, 0)
+    change, moves = move(worlds, world, row, OUT if world == 0 else STAYS, 0)
     return _dissolve_broken(worlds, change, moves)
 
 
@@ -237,5 +237,5 @@ def try_another_place(
 @inner_kernel
 def try_place(worlds: Worlds, row: int, place: int) -> tuple[float, int]:
     """Move a row of the pool in the present; returns what `try_another_place` does."""
-    change, moves = _move(worlds, 0, row, place, 0)
+    change, moves = move(worlds, 0, row, place, 0)
     return _dissolve_broken(worlds, change, moves)

@@ -17,13 +17,13 @@ from kanon_pg.worker.clock import Clock, Schedule
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import below, random_state, share
-from kanon_pg.worker.solvers.waiting.changes import try_another_place, try_place, undo
+from kanon_pg.worker.solvers.waiting.changes import move, try_another_place, try_place, undo
 from kanon_pg.worker.solvers.waiting.worlds import (
     OUT,
     Worlds,
     candidates,
     cheapest,
-    cost_of_waiting,
+    cost_later,
     draw_worlds,
     put,
 )
@@ -37,8 +37,12 @@ and 3 worse.
 """
 
 _STEPS_PER_CALL = 2_000
-_FIRST_HEAT, _LAST_HEAT = 1.0, 0.12
-"""Temperature at first and at last, in usual costs."""
+_FIRST_HEAT, _LAST_HEAT = 0.1, 0.02
+"""Temperature at first and at last, in usual costs.
+
+Higher ones lose what is good about the beginning, where the classes wait that gain most by it; the more so
+the larger k is.
+"""
 
 _PRESENT, _WHO_WAITS = 0.4, 0.3
 """Share of the steps that change the present, and share of the others that are about rows that may wait."""
@@ -119,6 +123,7 @@ def search(worlds: Worlds, clock: Clock, seed: int) -> bool:
     """
     for world in range(worlds.held.shape[0]):
         _fill(worlds, world)
+    _let_classes_wait(worlds)
     steps = _anneal(worlds, clock, seed)
     _let_enter(worlds)
     _use_room(worlds)
@@ -154,7 +159,7 @@ def _take_steps(
     heat = _FIRST_HEAT * (_LAST_HEAT / _FIRST_HEAT) ** done
     for step in range(first, after):
         if step % steps_per_stride == 0:
-            upward = np.sign(worlds.waiting[0] - worlds.most)
+            upward = 1.0 if worlds.waiting[0] >= worlds.most else -1.0
             worlds.price[0] = max(0.0, worlds.price[0] + _STRIDE * (1.0 - 0.8 * done) * upward)
         world = 0 if share(random) < _PRESENT else 1 + below(random, count - 1)
         arrival = worlds.arrival[world]
@@ -205,6 +210,26 @@ def _complete_last_class(worlds: Worlds, world: int) -> None:
 
 
 @kernel
+def _let_classes_wait(worlds: Worlds) -> None:
+    """Let the classes of the present wait whose rows gain most by it, as far as there is room."""
+    rise = np.zeros(worlds.cost.size)
+    for row in range(worlds.pool):
+        place = worlds.held[0, row]
+        rise[place] += np.inf if worlds.due[row] else cost_later(worlds, row) - worlds.cost[place]
+    by_class = np.argsort(worlds.held[0, : worlds.pool])
+    class_of = worlds.held[0, by_class]
+    rise /= np.maximum(1, worlds.rows[0])
+    for place in np.argsort(rise):
+        count = worlds.rows[0, place]
+        if rise[place] >= 0.0:
+            break
+        if worlds.waiting[0] + count <= worlds.most:
+            first = np.searchsorted(class_of, place)
+            for number in range(first, first + count):
+                move(worlds, 0, by_class[number], OUT, 0)
+
+
+@kernel
 def _let_enter(worlds: Worlds) -> None:
     """Let those enter who gain nothing by waiting."""
     for row in range(worlds.pool):
@@ -221,9 +246,14 @@ def _use_room(worlds: Worlds) -> None:
     rise = np.full(worlds.pool, np.inf)
     for row in range(worlds.pool):
         if worlds.held[0, row] >= 0 and not worlds.due[row]:
-            rise[row] = cost_of_waiting(worlds, row) - worlds.price[0] - worlds.cost[worlds.held[0, row]]
+            rise[row] = cost_later(worlds, row) - worlds.cost[worlds.held[0, row]]
     for row in np.argsort(rise):
         if rise[row] >= 0.0 or worlds.waiting[0] >= worlds.most:
             break
-        if worlds.rows[0, worlds.held[0, row]] > worlds.k:
-            try_place(worlds, row, OUT)
+        if worlds.held[0, row] == OUT:
+            continue
+        waiting = worlds.waiting[0]
+        change, moves = try_place(worlds, row, OUT)
+        change -= worlds.price[0] * (worlds.waiting[0] - waiting)
+        if change >= 0.0 or worlds.waiting[0] > worlds.most:
+            undo(worlds, moves)

@@ -278,9 +278,9 @@ def cheapest(worlds: Worlds, world: int, row: int) -> int:
 
 
 @inner_kernel
-def cost_of_waiting(worlds: Worlds, row: int) -> float:
-    """Return what it would cost if a row waited, without changing any class."""
-    cost = worlds.price[0]
+def cost_later(worlds: Worlds, row: int) -> float:
+    """Return what a row would cost in the futures if it waited, without changing any class."""
+    cost = 0.0
     for future in range(1, worlds.held.shape[0]):
         cost += cost_at(worlds, future, row, cheapest(worlds, future, row))
     return float(cost)
