@@ -39,6 +39,7 @@ from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 
 _SECONDS = 0.02
+_UNTIL_IT_ENDS = 3600.0
 
 
 def warm_up(kernels: str, report: Callable[[str], None] = lambda name: None) -> tuple[str, ...]:
@@ -179,7 +180,8 @@ def _choose_who_waits() -> None:
         cells=(*packed.cells[:-1], _bytes(waited)),
         values=(*packed.values[:-1], doubles),
     )
-    task = WaitingTask(k=3, most=6, longest=2, patterns=None, seed=None, seconds=_SECONDS)
+    # compiling what comes first takes longer than the search, which ends by itself
+    task = WaitingTask(k=3, most=6, longest=2, patterns=None, seed=None, seconds=_UNTIL_IT_ENDS)
     choose(packed, task, no_progress)
 
 
