@@ -107,7 +107,7 @@ several = settings(max_examples=examples(60), deadline=None)
 def test_no_more_wait_than_may_and_nobody_longer(batch):
     chosen = batch.chosen()
     if chosen is None:
-        return  # all that may wait do at the end of a search in which too many did
+        return  # rare: too many waited at the end of the search
     pool = sum(waited >= 0 for _, waited in batch.rows)
     assert sum(chosen.values()) <= min(batch.most, pool - batch.k)
     for (cells, waited), rows in chosen.items():
