@@ -152,7 +152,8 @@ def _create_row_types_view(db: Database, subject: Subject, columns: tuple[Canoni
         )
     )
     view = Identifier.of("kanon", name)
-    db.execute(statement("grant_select", relation=view, role=Identifier((subject.role,))))
+    reader = Identifier((subject.role,))
+    db.execute(statement("grant_select", relation=view, column=None, role=reader, grantable=False))
     return name
 
 

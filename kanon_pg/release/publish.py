@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, LOCK_NOT_AVAILABLE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import setting
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
+from kanon_pg.relations.subject import SUPPRESSED_COLUMN
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.storage import lasting_name
 
@@ -91,7 +92,7 @@ def swap_view(
     except DatabaseError as error:
         if error.server_state != _INVALID_REPLACEMENT:
             raise
-        _replace_by_new_columns(db, plan, create)
+        _replace_by_new_columns(db, plan, create, [*(column.name for column in published), SUPPRESSED_COLUMN])
     comment = (
         f"{k}-anonymous release of {plan.base.identifier} made by kanon_pg: every combination of "
         f"quasi-identifiers and suppressed columns is shared by at least {k} people."
@@ -150,16 +151,42 @@ def drop_view(db: Database, view: Identifier) -> None:
         raise _explained(error, view) from error
 
 
-def _replace_by_new_columns(db: Database, plan: ReleasePlan, create: Statement) -> None:
-    """Recreate the view, since a view cannot lose or retype columns; its grants are kept."""
+def _replace_by_new_columns(
+    db: Database, plan: ReleasePlan, create: Statement, columns: Sequence[str]
+) -> None:
+    """Recreate the view, since a view cannot lose or retype columns; who could read it still can, nobody else.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Columns that the view will have.
+    """
     grants = db.rows(statement("fetch_grants"), str(plan.view))
     try:
         db.execute(statement("drop_safe_view", view=plan.view))
     except DatabaseError as error:
         raise _explained(error, plan.view) from error
     db.execute(create)
+    # default privileges may give back what was revoked from the view
+    for grant in db.rows(statement("fetch_grants"), str(plan.view)):
+        db.execute(statement("revoke_select", relation=plan.view, role=_grantee(grant)))
     for grant in grants:
-        db.execute(statement("grant_select", relation=plan.view, role=Identifier.of(grant["role"])))
+        column = grant["column_name"]
+        if column is None or column in columns:
+            db.execute(
+                statement(
+                    "grant_select",
+                    relation=plan.view,
+                    column=None if column is None else Identifier.of(column),
+                    role=_grantee(grant),
+                    grantable=grant["grantable"],
+                )
+            )
+
+
+def _grantee(grant: Row) -> Identifier | Fragment:
+    role = grant["role"]
+    return Fragment("PUBLIC") if role is None else Identifier.of(role)
 
 
 def _explained(error: DatabaseError, view: Identifier) -> DatabaseError | ReleaseError:

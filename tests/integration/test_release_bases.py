@@ -10,6 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
 from kanon_pg.relations import counting
+from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
@@ -239,6 +240,39 @@ def test_a_release_with_other_columns_replaces_the_one_before_and_keeps_its_righ
         " and relkind in ('r', 'm')"
     ).fetchone()
     assert leftovers == (2,), "one storage and one mapping"
+
+
+def test_with_other_columns_the_same_roles_may_read_a_release(interface: Interface) -> None:
+    execute = interface.connection.execute
+    execute(f"create table base as {_ROWS}".encode())
+    interface.anonymize("base", 2, quasi_identifiers=["a", "b"])
+    with role(interface.dsn, "reader") as reader, role(interface.dsn, "column_reader") as column_reader:
+        execute("revoke select on safe.base from kanon_analyst")
+        execute(f"grant select on safe.base to {reader} with grant option".encode())
+        execute(f"grant select (a), select (kanon_suppressed) on safe.base to {column_reader}".encode())
+        execute("grant select (b) on safe.base to public")
+        rights = (
+            "select pg_catalog.array_agg(a::text order by a::text) from pg_class as c,"
+            " pg_catalog.unnest(c.relacl) as a where c.oid = 'safe.base'::regclass"
+        )
+        before = execute(rights).fetchone()
+        interface.anonymize("base", 2, quasi_identifiers=["a"])
+        assert execute(rights).fetchone() == before
+        on_columns = execute(
+            "select attname, attacl::text from pg_attribute where attrelid = 'safe.base'::regclass"
+            " and attacl is not null order by attname"
+        ).fetchall()
+        assert [name for name, _ in on_columns] == ["a", "kanon_suppressed"]
+        assert all(acl.startswith(f"{{{column_reader}=r/") for _, acl in on_columns)
+
+
+def test_everybody_who_could_read_a_release_still_can(interface: Interface) -> None:
+    interface.connection.execute(f"create table base as {_ROWS}".encode())
+    interface.anonymize("base", 2, quasi_identifiers=["a", "b"])
+    interface.connection.execute("grant select on safe.base to public")
+    interface.anonymize("base", 2, quasi_identifiers=["a"])
+    found = interface.connection.execute("select has_table_privilege('pg_monitor', 'safe.base', 'select')")
+    assert found.fetchone() == (True,)
 
 
 def test_what_depends_on_a_release_keeps_its_columns(interface: Interface) -> None:
