@@ -9,6 +9,7 @@ from kanon_pg.db.failures import (
     FEATURE_NOT_SUPPORTED,
     INSUFFICIENT_PRIVILEGE,
     INVALID_NAME,
+    INVALID_PARAMETER_VALUE,
     SYNTAX_ERROR,
     UNDEFINED_FUNCTION,
 )
@@ -353,3 +354,15 @@ def _resolve(db: Database, relation: str) -> int | None:
 
 def _shown(name: str) -> str:
     return '"' + name[:128].replace('"', '""') + '"'
+
+
+def parsed_name(db: Database, text: str) -> list[str] | None:
+    """Return the parts of a name as SQL writes it; None if the text is none."""
+    try:
+        with db.savepoint():
+            parts: list[str] = db.row(statement("parse_name"), text)["parts"]
+    except DatabaseError as error:
+        if error.server_state != INVALID_PARAMETER_VALUE:
+            raise
+        return None
+    return parts

@@ -154,7 +154,7 @@ def drop_view(db: Database, view: Identifier) -> None:
 def _replace_by_new_columns(
     db: Database, plan: ReleasePlan, create: Statement, columns: Sequence[str]
 ) -> None:
-    """Recreate the view, since a view cannot lose or retype columns; who could read it still can, nobody else.
+    """Recreate the view, since none loses or retypes columns; who could read it still can, nobody else.
 
     Parameters
     ----------

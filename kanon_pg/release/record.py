@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
-from kanon_pg.db.catalog import RelationFacts
-from kanon_pg.db.failures import INVALID_PARAMETER_VALUE
+from kanon_pg.db.catalog import RelationFacts, parsed_name
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, ReleaseError, UnknownName
+from kanon_pg.errors import ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.storage import SCHEMA, drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
@@ -297,12 +296,8 @@ def name_in_sql(db: Database, given: str) -> str | None:
     """
     if len(given.encode()) >= _LONGEST:
         return None
-    try:
-        with db.savepoint():
-            parts: list[str] = db.row(statement("load_parse_name"), given)["parts"]
-    except DatabaseError as error:
-        if error.server_state != INVALID_PARAMETER_VALUE:
-            raise
-        return None
-    in_safe = len(parts) == 1 or (len(parts) == 2 and parts[0] == "safe")
-    return parts[-1] if in_safe else None
+    match parsed_name(db, given):
+        case [name] | ["safe", name]:
+            return name
+        case _:
+            return None

@@ -22,6 +22,9 @@ from kanon_pg.release.base import OWNER
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest
 from kanon_pg.release.plan import ROW, ReleasePlan
 
+_NOT_OF_THE_TYPE = ("22", "23")
+"""Classes of SQLSTATE: data that a type, or a domain's constraint, does not take."""
+
 
 @dataclass(frozen=True, slots=True)
 class RememberedVersion:
@@ -185,6 +188,8 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
         with db.savepoint():
             number: int = db.row(statement("series/person_number", keys=parts), list(person))["number"]
     except DatabaseError as error:
+        if not (error.server_state or "").startswith(_NOT_OF_THE_TYPE):
+            raise
         raise InputError(
             "The values that were given are none of the columns that identify people.",
             hint=f"Give one text for each of these columns: {names}.",

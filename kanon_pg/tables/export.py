@@ -121,7 +121,7 @@ def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
     )
 
 
-_BLOCK_BYTES = 1024 * 1024
+_COPY_BYTES = 1024 * 1024
 
 
 class CopyOut:
@@ -158,7 +158,7 @@ class CopyOut:
             with cursor.copy(self._command.text.encode()) as copy:
                 for chunk in copy:  # one row each
                     block += chunk
-                    if len(block) >= _BLOCK_BYTES:
+                    if len(block) >= _COPY_BYTES:
                         yield bytes(block)
                         block.clear()
             self.rows = cursor.rowcount
@@ -199,7 +199,7 @@ def _complete_or_absent(path: Path) -> Iterator[BinaryIO]:
 NAMES = pa.list_(pa.string())
 """The type of a column of name arrays."""
 
-_BLOCK_BYTES = 8 * 1024 * 1024
+_READ_BYTES = 8 * 1024 * 1024
 _COLUMN_NUMBER = re.compile(r"CSV column #(\d+)")
 
 
@@ -261,8 +261,8 @@ def write_parquet(file: BinaryIO, columns: Sequence[ParquetColumn], chunks: Iter
 
 def _batches(schema: pa.Schema, chunks: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
     reader = arrow_csv.open_csv(
-        io.BufferedReader(_Chunks(chunks), _BLOCK_BYTES),
-        read_options=arrow_csv.ReadOptions(block_size=_BLOCK_BYTES),
+        io.BufferedReader(_Chunks(chunks), _READ_BYTES),
+        read_options=arrow_csv.ReadOptions(block_size=_READ_BYTES),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=arrow_csv.ConvertOptions(
             column_types={field.name: pa.string() if field.type == NAMES else field.type for field in schema},

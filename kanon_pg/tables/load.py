@@ -11,7 +11,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.catalog import RelationFacts, describe, parsed_name
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
@@ -163,12 +163,8 @@ def append_batches(
 
 
 def _parse_name(db: Database, table: str) -> Identifier:
-    try:
-        with db.savepoint():
-            parts = db.row(statement("load_parse_name"), table)["parts"]
-    except DatabaseError:
-        parts = []
-    if len(parts) not in (1, 2):
+    parts = parsed_name(db, table)
+    if parts is None or len(parts) > 2:
         raise InputError(
             "The table's name is not a valid SQL name.",
             hint='Write it as in SQL, for example patients, hospital.patients or "My Table".',
