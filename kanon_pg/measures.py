@@ -17,6 +17,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import AnyRelation, QuasiIdentifiers, Sensitive
+from kanon_pg.relations.counting import are_many_classes
 from kanon_pg.relations.subject import (
     Subject,
     no_quasi_identifier,
@@ -397,10 +398,6 @@ def measure_sensitive(
     return SensitiveFigures(**found)
 
 
-_ROWS_WORTH_STORING = 4
-"""Rows per class from which storing the classes is cheaper than counting them twice (measured, 1M rows)."""
-
-
 @dataclass(frozen=True, slots=True)
 class MeasureRequest:
     """The arguments of ``kanon_measure``; an empty list of sensitive columns means none."""
@@ -490,7 +487,7 @@ def figures_of(db: Database, measured: MeasuredRelation) -> Measures:
     counts = count_classes(db, measured)
     if counts is None:
         raise no_rows(measured.subject.relation, "Without an equivalence class no measure is defined.")
-    many_classes = counts.classes * _ROWS_WORTH_STORING > counts.rows
+    many_classes = are_many_classes(counts.classes, counts.rows)
     figures = []
     for number, column in enumerate(measured.sensitive):
         db.progress("measuring sensitive columns", number / len(measured.sensitive))

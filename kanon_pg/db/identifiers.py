@@ -76,6 +76,18 @@ class Literal:
         return f" E'{escaped}'" if "\\" in self.value else f"'{escaped}'"
 
 
+def array_element(text: str) -> str:
+    r"""Quote a text as an element in the text of an array.
+
+    Examples
+    --------
+    >>> array_element('a "b"')
+    '"a \\"b\\""'
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def derived_name(*parts: str) -> str:
     """Join parts with underscores into a name of at most 63 bytes.
 

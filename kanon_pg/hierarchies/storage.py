@@ -14,7 +14,7 @@ from typing import Any
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.failures import UNIQUE_VIOLATION
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier, array_element
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, NameTaken, NotPermitted, UnknownName
@@ -175,14 +175,9 @@ def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
     above: tuple[str, ...] = ("",) * len(hierarchy.values)
     for nodes in reversed(hierarchy.levels):
         parents = dict(zip(nodes, above, strict=True))
-        arrays = {node: f"{_quoted(node)},{arrays[parent]}" for node, parent in parents.items()}
+        arrays = {node: f"{array_element(node)},{arrays[parent]}" for node, parent in parents.items()}
         above = nodes
     return {node: f"{{{array.removesuffix(',')}}}" for node, array in arrays.items()}
-
-
-def _quoted(node: str) -> str:
-    escaped = node.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _find(db: Database, name: str, version: int | None, role: str) -> Any:

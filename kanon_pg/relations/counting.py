@@ -29,6 +29,9 @@ _PAIR_NUMBERS = 2
 _SAMPLED = 1.25
 """Rows that are looked at before all are counted, as a multiple of the row types that the budget holds."""
 
+_ROWS_WORTH_STORING = 4
+"""Rows per class from which storing the classes is cheaper than counting them twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -224,6 +227,11 @@ def _too_many(found: str, most: int, *, is_budget: bool) -> MemoryExceeded:
         f"The table has {found}; the memory budget holds about {most:,} row types.",
         hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
     )
+
+
+def are_many_classes(classes: int, rows: int) -> bool:
+    """Return whether counting equivalence classes twice is cheaper than to store them (measured, 1M rows)."""
+    return classes * _ROWS_WORTH_STORING > rows
 
 
 def fingerprint(

@@ -27,7 +27,7 @@ from typing import Annotated, Any
 
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import exact_text, working_memory
@@ -298,7 +298,7 @@ def _compared(
         statement(
             "composition/compare",
             sources=described,
-            by_person=None if sources[0].entity is None else 1,
+            by_person=sources[0].entity is not None,
             together=[
                 {"number": number, "k": fewest, "sources": [described[place] for place in places]}
                 for number, (places, fewest) in enumerate(zip(together, least, strict=True))
@@ -358,14 +358,14 @@ def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
         "relation": _ROWS,
         # What passes as a person through the statements of the guard is the row.
         "entity": {"expression": Identifier.of(ROW)},
-        "by_person": None if plan.entity is None else 1,
+        "by_person": plan.entity is not None,
         "cells": [{"hashed": hashed} for hashed in hashed_cells(plan)],
         "storage": Identifier.of(row["storage_schema"], row["storage_name"]),
         "mapping": Identifier.of(row["mapping_schema"], row["mapping_name"]),
         "parts": Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
         "hash_seed": recorded["hash_seed"],
         "settled": _settled(recorded),
-        "was_refreshed": 1 if recorded["was_refreshed"] else None,
+        "was_refreshed": recorded["was_refreshed"],
     }
     return render("composition/recomputed", **parts)
 
@@ -407,7 +407,7 @@ def _base_parts(
     person = None if entity is None else entity_column(seen.column(entity))
     return {
         "relation": seen.identifier,
-        "written": 1 if is_versioned else None,
+        "written": is_versioned,
         "columns": [column.identifier for column in seen.columns if column.name in needed],
         "keys": [
             {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
@@ -488,7 +488,8 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     first, *more = others[0]["readers"]
     who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
     views = ", ".join(str(Identifier.of("safe", name)) for name in names)
-    call = f"SELECT * FROM kanon_composition({Literal(_array(names))});"
+    array = "{" + ",".join(map(array_element, names)) + "}"
+    call = f"SELECT * FROM kanon_composition({Literal(array)});"
     if sum(row["rows"] for row in others) + others[0]["own_rows"] > _MOST_ROWS:
         db.notice(f"{who} may read {views}. {call} says what they disclose together.")
         return
@@ -541,9 +542,3 @@ def _left_by(whole: Composition) -> str:
     if whole.assumed_rows:
         doubts.append(f"{whole.assumed_rows} rows may have changed places since")
     return f"{found}, as far as is known: {' and '.join(doubts)}"
-
-
-def _array(names: Sequence[str]) -> str:
-    """Return names as SQL writes an array of texts."""
-    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
-    return "{" + ",".join(f'"{name}"' for name in quoted) + "}"

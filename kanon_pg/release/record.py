@@ -17,7 +17,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
-from kanon_pg.release.distributed.storage import SCHEMA, drop_shards
+from kanon_pg.release.distributed.storage import SHARDS_SCHEMA, drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
@@ -168,7 +168,7 @@ def drop_superseded(db: Database, superseded: Sequence[SupersededRelease]) -> No
         # Dropping a base table with CASCADE takes the storage along, but not the mapping.
         if row["storage_name"]:
             storage = Identifier.of(row["storage_schema"], row["storage_name"])
-            if row["storage_schema"] == SCHEMA:
+            if row["storage_schema"] == SHARDS_SCHEMA:
                 drop_shards(db, storage)
             else:
                 drop_storage(db, storage)
@@ -195,7 +195,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: Sett
         See `settled_rows`.
     """
     fields = _fields(db, row)
-    on_nodes = row["storage_schema"] == SCHEMA
+    on_nodes = row["storage_schema"] == SHARDS_SCHEMA
     seen = db.row(
         statement(
             "recount_seen",

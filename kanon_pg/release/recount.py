@@ -21,7 +21,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.relations.counting import Counted, fingerprint
+from kanon_pg.relations.counting import Counted, are_many_classes, fingerprint
 from kanon_pg.release.generalized import GeneralizedColumn, float_literal, node_parts
 from kanon_pg.release.plan import ReleasePlan
 
@@ -258,9 +258,6 @@ def _level_costs(plan: ReleasePlan, found: Row) -> LevelCosts:
 _TOLERANCE = 2e-9
 """Twice that of the guard: entropies and distances are sums of rounded numbers, added in another order."""
 
-_ROWS_WORTH_STORING = 4
-"""Rows per class from which storing the classes is cheaper than counting them twice."""
-
 
 def require_models(
     db: Database, plan: ReleasePlan, storage: Identifier, found: Recount, *, is_whole: bool
@@ -317,7 +314,7 @@ def _measured(
         "suppressed": Identifier.of("kanon_pattern"),
         "sensitive": column.output,
         "ordered": plan.models.t is not None and plan.models.distance == "ordered",
-        "many_classes": found.classes * _ROWS_WORTH_STORING > found.rows,
+        "many_classes": are_many_classes(found.classes, found.rows),
         "equals": equality_operator(db, plan.base, column.facts),
         "people_once": True,
         "on_nodes": False,

@@ -17,8 +17,13 @@ from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
-from kanon_pg.release.distributed.storage import SCHEMA as SHARDS_SCHEMA
-from kanon_pg.release.distributed.storage import Shards, create_shards, refresh_shards, shards_of
+from kanon_pg.release.distributed.storage import (
+    SHARDS_SCHEMA,
+    Shards,
+    create_shards,
+    refresh_shards,
+    shards_of,
+)
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_view, name_storage, shown_after

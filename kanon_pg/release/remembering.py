@@ -280,7 +280,7 @@ def linked_parts(plan: ReleasePlan, storage: Identifier) -> dict[str, Any]:
     """Return what templates take from a storage that identifies its rows."""
     return {
         "storage": storage,
-        "by_person": None if plan.entity is None else 1,
+        "by_person": plan.entity is not None,
         "cells": [{"hashed": hashed} for hashed in hashed_cells(plan)],
         "cohorts": None,
         "members": None,

@@ -166,12 +166,12 @@ def names_of_statements(tree):
     """Yield the strings of a module that may name a statement: not the keys of rows, nor docstrings."""
     keys = {id(node.slice) for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys:
-            yield node.value
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        match node:
+            case ast.Constant(value=str(name)) if id(node) not in keys:
+                yield name
             # `Version.run` and `find` are about a folder
-            if node.func.attr in ("run", "find") and isinstance(node.args[0], ast.Constant):
-                yield f"series/{node.args[0].value}"
+            case ast.Call(func=ast.Attribute(attr="run" | "find"), args=[ast.Constant(value=name), *_]):
+                yield f"series/{name}"
 
 
 def test_each_statement_is_used():

@@ -31,7 +31,7 @@ from kanon_pg.release.publish import swap_view
 from kanon_pg.release.recount import recount
 from kanon_pg.release.storage import StorageNames, storage_parts
 
-SCHEMA = "kanon_shards"
+SHARDS_SCHEMA = "kanon_shards"
 """Schema of what is stored on all nodes; nobody but the owner role may use it."""
 
 
@@ -96,7 +96,7 @@ _SEED_BYTES = 2 * ITEM_BYTES
 
 def reader_of(storage: Identifier) -> Identifier:
     """Return the name of the function through which the view of a release reads its storage."""
-    return Identifier.of(SCHEMA, derived_name(storage.name, "rows"))
+    return Identifier.of(SHARDS_SCHEMA, derived_name(storage.name, "rows"))
 
 
 def create_shards(
@@ -164,7 +164,7 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
             hint="Publish it anew with kanon_anonymize.",
         )
     names = StorageNames(
-        storage=Identifier.of(SCHEMA, derived_name(row["name"], f"v{generation}")),
+        storage=Identifier.of(SHARDS_SCHEMA, derived_name(row["name"], f"v{generation}")),
         mapping=Identifier.of(row["mapping_schema"], row["mapping_name"]),
         parts=Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
     )
@@ -220,8 +220,8 @@ def _create_rules(db: Database, parts: dict[str, Any], names: StorageNames) -> I
     Citus sends it to all nodes with the statement that stores. A reference table would do the same, but one
     that was created in this transaction is known to one connection to each node alone, and shards to others.
     """
-    rules = Identifier.of(SCHEMA, derived_name(names.storage.name, "rules"))
-    chances = Identifier.of(SCHEMA, derived_name(names.storage.name, "chances"))
+    rules = Identifier.of(SHARDS_SCHEMA, derived_name(names.storage.name, "rules"))
+    chances = Identifier.of(SHARDS_SCHEMA, derived_name(names.storage.name, "chances"))
     if names.parts is not None:
         db.execute(
             statement(
@@ -244,7 +244,7 @@ def _distribute(db: Database, plan: ReleasePlan, shards: Shards, storage: Identi
 
 
 def _remove_small(db: Database, parts: dict[str, Any], storage: Identifier, *, k: int) -> None:
-    small = Identifier.of(SCHEMA, derived_name(storage.name, "small"))
+    small = Identifier.of(SHARDS_SCHEMA, derived_name(storage.name, "small"))
     db.execute(statement("distributed/collect_small", **parts, small=small, k=k))
     if db.row(statement("distributed/count_rows", relation=small))["rows"]:
         db.execute(statement("distributed/remove_small", **parts, small=small))

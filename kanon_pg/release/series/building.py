@@ -93,7 +93,7 @@ class Version:
         plan = self.plan
         return {
             "storage": storage,
-            "entity": None if plan.entity is None else 1,
+            "entity": plan.entity is not None,
             "hashed": hashed_cells(plan),
             "classes": [column.output for column in plan.quasi_identifiers],
         }

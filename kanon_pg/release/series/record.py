@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
@@ -47,18 +47,11 @@ class SeriesNames:
     @classmethod
     def fresh(cls, release: str, generation: int) -> SeriesNames:
         """Return new names."""
-        kinds = ("current", "members", "cohorts", "departed", "pending")
-        return cls(*(scratch_name(release, generation, kind) for kind in kinds))
+        return cls(*(scratch_name(release, generation, kind.name) for kind in fields(cls)))
 
     def parts(self) -> dict[str, Any]:
         """Return the names as templates have them."""
-        return {
-            "current": self.current,
-            "members": self.members,
-            "cohorts": self.cohorts,
-            "departed": self.departed,
-            "pending": self.pending,
-        }
+        return {kind.name: getattr(self, kind.name) for kind in fields(self)}
 
 
 def scratch_name(release: str, generation: int, kind: str) -> Identifier:

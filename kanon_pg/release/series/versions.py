@@ -8,12 +8,13 @@ version again.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
+from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
@@ -41,6 +42,7 @@ from kanon_pg.release.remembering import (
     remember,
 )
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
+from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import (
     Series,
@@ -234,6 +236,17 @@ def _require_different_rows(version: Version) -> None:
         raise _same_hash()
 
 
+@contextmanager
+def _one_row_each() -> Iterator[None]:
+    """Explain a unique index that two rows violate."""
+    try:
+        yield
+    except DatabaseError as error:
+        if error.server_state != UNIQUE_VIOLATION:
+            raise
+        raise _same_hash() from error
+
+
 def _same_hash() -> InputError:
     return InputError(
         "Two rows have the same key, or the same 64-bit hash of it; no version can tell them apart.",
@@ -244,7 +257,7 @@ def _same_hash() -> InputError:
 def _let_leave(version: Version) -> None:
     """Find out who left, and let those leave who are enough."""
     rules, changes, fates = version.rules, version.scratch("changes"), version.scratch("fates")
-    keep = 1 if rules.updates == "keep" else None
+    keep = rules.updates == "keep"
     version.run("mark_left", version.number, changes=changes, keep=keep)
     version.run("mark_back", changes=changes, keep=keep)
     version.run(
@@ -254,8 +267,8 @@ def _let_leave(version: Version) -> None:
         version=version.number,
         leavers=rules.leavers,
         longest_retain=rules.longest_retain,
-        whole=1 if version.plan.models else None,
-        entity=None if version.plan.entity is None else 1,
+        whole=bool(version.plan.models),
+        entity=version.plan.entity is not None,
     )
     version.run("insert_departed", version.number, fates=fates)
     version.run("delete_departed_members", fates=fates)
@@ -275,26 +288,19 @@ def _list_pending(version: Version) -> None:
         arrivals=arrivals,
         changes=version.scratch("changes"),
         version=version.number,
-        keep=1 if version.rules.updates == "keep" else None,
+        keep=version.rules.updates == "keep",
         unknown=[
             {"column": generalized.column.output, "table": table}
             for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
         ],
     )
     version.run("empty_pending")
-    try:
+    with _one_row_each():
         version.run("fill_pending", arrivals=arrivals)
-    except DatabaseError as error:
-        if error.server_state != _UNIQUE_VIOLATION:
-            raise
-        raise _same_hash() from error
     version.drop("arrivals")
 
 
-_UNIQUE_VIOLATION = "23505"
-
-
-def _of_batch(series: Series) -> Any:
+def _of_batch(series: Series) -> AnonymizeRequest:
     """Return the request of the series without what is about its first version."""
     return replace(series.request, over_time=None)
 
@@ -425,16 +431,12 @@ def _store_members(
     }
     if cohorts_ever is None:
         version.run("create_members", **parts)
-    try:
+    with _one_row_each():
         if cohorts_ever is None:
             version.run("index_members")
             version.run("index_left")
         else:
             version.run("insert_members", **parts)
-    except DatabaseError as error:
-        if error.server_state != _UNIQUE_VIOLATION:
-            raise
-        raise _same_hash() from error
     if cohorts_ever is None:
         version.db.execute(statement("analyze", relation=version.names.members))
     version.run("insert_cohorts", version.number, cohorts_ever or 0)
@@ -452,7 +454,7 @@ def _build(version: Version) -> Identifier:
         storage=storage,
         k=version.k,
         cells=version.cells(),
-        entity=None if version.plan.entity is None else 1,
+        entity=version.plan.entity is not None,
     )
     version.db.execute(statement("analyze", relation=storage))
     return storage
@@ -511,7 +513,7 @@ def _nothing() -> Recount:
 
 def _require_cohorts(version: Version, rows: int | None) -> int:
     """Count the people of each cohort on what is stored; returns the rows of those that are shown."""
-    found = version.find("recount_cohorts", entity=None if version.plan.entity is None else 1)[0]
+    found = version.find("recount_cohorts", entity=version.plan.entity is not None)[0]
     if found["rows"] and found["smallest"] < version.k:
         raise _contradiction(f"cohorts of at least {version.k} people")
     if rows is not None and rows != found["rows"]:
@@ -537,7 +539,7 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
         before=before,
         storage=storage,
         columns=columns,
-        entity=None if plan.entity is None else 1,
+        entity=plan.entity is not None,
     )[0]
     fewest: Iterable[int | None] = [found["fewest_new"]]
     if version.rules.leavers != "show":
