@@ -22,6 +22,7 @@ from kanon_pg.errors import ReleaseError, SolverError
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, Progress, no_progress
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import integers
 from kanon_pg.worker.patterns import PatternMask, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
@@ -116,13 +117,9 @@ def _shuffled(size: int) -> NDArray[np.int64]:
     return order
 
 
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
-
-
 def _places(row_types: PackedRowTypes, mapping: StoredMapping) -> NDArray[np.int64]:
     """Return where each row type stands in the mapping."""
-    stored, keys = _integers(mapping.keys), _integers(row_types.keys)
+    stored, keys = integers(mapping.keys), integers(row_types.keys)
     if stored.size != keys.size:
         raise _changed()
     order = np.argsort(stored)
@@ -134,13 +131,13 @@ def _places(row_types: PackedRowTypes, mapping: StoredMapping) -> NDArray[np.int
 
 def _stored_solution(table: RowTypeTable, mapping: StoredMapping, places: NDArray[np.int64]) -> Solution:
     """Return the solution that the mapping and the parts say, with the rows that there are now."""
-    row_type, vector = np.arange(len(table)), _integers(mapping.patterns)[places]
+    row_type, vector = np.arange(len(table)), integers(mapping.patterns)[places]
     if not mapping.part_keys:
         return Solution.undivided(table, vector)
-    keys = _integers(mapping.keys)[places]
+    keys = integers(mapping.keys)[places]
     order = np.argsort(keys)
-    owner = order[np.searchsorted(keys[order], _integers(mapping.part_keys))]
-    first = _integers(mapping.first_rows)
+    owner = order[np.searchsorted(keys[order], integers(mapping.part_keys))]
+    first = integers(mapping.first_rows)
     # A part ends where the next one of its row type begins, the last one with the rows.
     end = table.rows[owner]
     is_inner = owner[1:] == owner[:-1]
@@ -148,7 +145,7 @@ def _stored_solution(table: RowTypeTable, mapping: StoredMapping, places: NDArra
     whole = ~np.isin(row_type, owner)
     return Solution.of_parts(
         np.concatenate([row_type[whole], owner]),
-        np.concatenate([vector[whole], _integers(mapping.part_patterns)]),
+        np.concatenate([vector[whole], integers(mapping.part_patterns)]),
         np.concatenate([table.rows[whole], end - first + 1]),
     )
 
@@ -184,7 +181,7 @@ def _proven(
 ) -> tuple[NDArray[np.int64], float]:
     """Return prices and the bound that they prove: the stored ones if they prove something, else new ones."""
     if task.mapping.prices:
-        prices = _integers(task.mapping.prices)[places]
+        prices = integers(task.mapping.prices)[places]
         bound = certified_bound(
             row_types, mask.vectors, task.k, prices, table.heartbeat, outside=mask.outside
         )

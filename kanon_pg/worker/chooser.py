@@ -10,6 +10,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.waiting import Waiting, WaitingTask
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.worker.clock import Clock, Progress
+from kanon_pg.worker.packed_numbers import buffer_of
 from kanon_pg.worker.patterns import all_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.waiting.choice import choose_waiting
@@ -59,4 +60,4 @@ def choose(row_types: PackedRowTypes, task: WaitingTask, progress: Progress) -> 
     if rows is None:
         return None
     keys = np.frombuffer(row_types.keys, dtype=">i8")
-    return Waiting(keys[rows > 0].tobytes(), rows[rows > 0].astype(">i8").tobytes())
+    return Waiting(keys[rows > 0].tobytes(), buffer_of(rows[rows > 0]))

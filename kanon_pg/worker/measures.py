@@ -22,6 +22,7 @@ from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import integers
 from kanon_pg.worker.row_types import RowTypeTable
 
 
@@ -157,7 +158,7 @@ def _domain(
     numbers, first = number_values(parts.cells[column])
     nodes: tuple[NDArray[np.int64], ...] = (np.arange(first.size),)
     if hierarchy is not None:
-        known, place = np.unique(_integers(hierarchy.cells), return_inverse=True)
+        known, place = np.unique(integers(hierarchy.cells), return_inverse=True)
         numbers = np.searchsorted(known, parts.cells[column][first])[numbers]
         nodes = (np.arange(known.size), *(_by_value(buffer, place) for buffer in hierarchy.nodes))
     whole = np.zeros(nodes[0].size, dtype=np.int64)
@@ -166,14 +167,10 @@ def _domain(
 
 
 def _by_value(buffer: bytes, place: NDArray[np.intp]) -> NDArray[np.int64]:
-    numbered = np.unique(_integers(buffer), return_inverse=True)[1]
+    numbered = np.unique(integers(buffer), return_inverse=True)[1]
     nodes = np.empty(place.size, dtype=np.int64)
     nodes[place] = numbered
     return nodes
-
-
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
 def _measure(

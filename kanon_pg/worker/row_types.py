@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kanon_pg.core.packed import MAX_COLUMNS, PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.errors import InputError, SolverError
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import buffer_of, floats, integers
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -164,18 +165,18 @@ class RowTypeTable:
             finite number.
         """
         _require_columns(packed.columns)
-        rows = _integers(packed.rows)
+        rows = integers(packed.rows)
         if not rows.size:
             raise InputError("The table has no rows.", hint="Fill the table before you anonymize it.")
         cells = tuple(np.frombuffer(buffer, dtype=">i8") for buffer in packed.cells)
         heartbeat()
-        values = tuple(None if buffer is None else _floats(buffer) for buffer in packed.values)
-        people = _integers(packed.people)
+        values = tuple(None if buffer is None else floats(buffer) for buffer in packed.values)
+        people = integers(packed.people)
         start, shared = shared_people(packed)
         sensitive = np.empty((len(packed.sensitive_columns), rows.size), dtype=np.int64)
         for number, buffer in enumerate(packed.sensitive_cells):
             sensitive[number] = np.frombuffer(buffer, dtype=">i8")
-        sensitive_values = tuple(None if one is None else _floats(one) for one in packed.sensitive_values)
+        sensitive_values = tuple(None if one is None else floats(one) for one in packed.sensitive_values)
         return cls(
             packed.columns, cells, rows, people, values, start, shared,
             sensitive, packed.sensitive_columns, sensitive_values, packed.has_entity, heartbeat,
@@ -233,14 +234,6 @@ def native(cells: NDArray[np.int64]) -> NDArray[np.int64]:
     return cells.astype(np.int64, copy=False)
 
 
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
-
-
-def _floats(buffer: bytes) -> NDArray[np.float64]:
-    return np.frombuffer(buffer, dtype=">f8").astype(np.float64)
-
-
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Scramble all bits (finalizer of Steele, Lea and Flood's SplitMix, 2014)."""
     mixed = (numbers ^ (numbers >> np.uint64(30))) * _FIRST
@@ -267,7 +260,7 @@ def with_distinct_pairs(packed: PackedRowTypes) -> PackedRowTypes:
     """
     if packed.people or not packed.keys:
         return packed
-    keys, persons = _integers(packed.keys), _integers(packed.pair_people)
+    keys, persons = integers(packed.keys), integers(packed.pair_people)
     number, first = number_values(persons)
     # numpy.unique alone would hash: a million pairs took 1.0 s, sorting them 0.05
     code = np.sort(_row_type_of_pairs(packed) * max(1, first.size) + number)
@@ -275,20 +268,16 @@ def with_distinct_pairs(packed: PackedRowTypes) -> PackedRowTypes:
     row_type, number = np.divmod(code, max(1, first.size))
     return replace(
         packed,
-        people=_packed(np.bincount(row_type, minlength=keys.size)),
-        pair_keys=_packed(keys[row_type]),
-        pair_people=_packed(persons[first][number]),
+        people=buffer_of(np.bincount(row_type, minlength=keys.size)),
+        pair_keys=buffer_of(keys[row_type]),
+        pair_people=buffer_of(persons[first][number]),
     )
 
 
-def _packed(numbers: NDArray[np.int64]) -> bytes:
-    return numbers.astype(">i8").tobytes()
-
-
 def _row_type_of_pairs(packed: PackedRowTypes) -> NDArray[np.int64]:
-    keys = _integers(packed.keys)
+    keys = integers(packed.keys)
     order = np.argsort(keys, kind="stable")
-    of_pair, first = number_values(pair_keys := _integers(packed.pair_keys))
+    of_pair, first = number_values(pair_keys := integers(packed.pair_keys))
     row_types: NDArray[np.int64] = order[np.searchsorted(keys[order], pair_keys[first])][of_pair]
     return row_types
 
@@ -299,7 +288,7 @@ def shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np
     if not packed.has_entity:
         return np.zeros(count + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
     row_type = _row_type_of_pairs(packed)
-    person, first = number_values(_integers(packed.pair_people))
+    person, first = number_values(integers(packed.pair_people))
     is_shared = np.bincount(person, minlength=first.size) > 1
     keep = is_shared[person]
     number = np.cumsum(is_shared) - 1

@@ -20,6 +20,7 @@ from kanon_pg.worker.chooser import choose
 from kanon_pg.worker.clock import Clock, no_progress
 from kanon_pg.worker.compiled import used_files, watched
 from kanon_pg.worker.models.evaluator import evaluator_of
+from kanon_pg.worker.packed_numbers import buffer_of
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solvers.annealing.graph import graph_around
@@ -135,24 +136,20 @@ def _packed(
     sensitive: NDArray[np.int64] | None = None,
 ) -> PackedRowTypes:
     keys = np.arange(columns[0].size)
-    ones = _bytes(np.ones(keys.size, dtype=np.int64))
+    ones = buffer_of(np.ones(keys.size, dtype=np.int64))
     return PackedRowTypes(
         tuple(QuasiIdentifier(f"column_{number}") for number in range(len(columns))),
-        _bytes(keys),
+        buffer_of(keys),
         ones,
         ones,
-        tuple(_bytes(column) for column in columns),
+        tuple(buffer_of(column) for column in columns),
         (None,) * len(columns),
-        b"" if people is None else _bytes(keys),
-        b"" if people is None else _bytes(people),
+        b"" if people is None else buffer_of(keys),
+        b"" if people is None else buffer_of(people),
         () if sensitive is None else (SensitiveColumn("sensitive"),),
-        () if sensitive is None else (_bytes(sensitive),),
+        () if sensitive is None else (buffer_of(sensitive),),
         () if sensitive is None else (None,),
     )
-
-
-def _bytes(numbers: NDArray[np.int64]) -> bytes:
-    return numbers.astype(">i8").tobytes()
 
 
 def _audit() -> None:
@@ -177,7 +174,7 @@ def _choose_who_waits() -> None:
     packed = replace(
         packed,
         columns=(*packed.columns[:-1], column),
-        cells=(*packed.cells[:-1], _bytes(waited)),
+        cells=(*packed.cells[:-1], buffer_of(waited)),
         values=(*packed.values[:-1], doubles),
     )
     # compiling what comes first takes longer than the search, which ends by itself
@@ -213,7 +210,7 @@ def _with_hierarchies(packed: PackedRowTypes) -> PackedRowTypes:
     """Give the three columns that vary a hierarchy each."""
     values = np.arange(4)
     doubles = [np.full(4, loss).astype(">f8").tobytes() for loss in (0.0, 0.5, 1.0)]
-    halves = PackedHierarchy(2, _bytes(values), (_bytes(values // 2),), tuple(doubles))
+    halves = PackedHierarchy(2, buffer_of(values), (buffer_of(values // 2),), tuple(doubles))
     return replace(packed, hierarchies=(halves, halves, halves, None))
 
 

@@ -17,6 +17,7 @@ from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownNam
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, Progress, no_progress
 from kanon_pg.worker.measures import usefulness, utility
+from kanon_pg.worker.packed_numbers import buffer_of
 from kanon_pg.worker.patterns import PatternMask, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult
@@ -211,11 +212,11 @@ def _outcome(
     lost = utility(row_types, parts, solution.vector)
     optimal = bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING)
     return SolveOutcome(
-        patterns=_packed(patterns),
-        moved_types=_packed(solution.row_type[~is_main]),
-        moved_patterns=_packed(solution.vector[~is_main]),
-        moved_rows=_packed(solution.rows[~is_main]),
-        prices=b"" if found.prices is None else _packed(found.prices),
+        patterns=buffer_of(patterns),
+        moved_types=buffer_of(solution.row_type[~is_main]),
+        moved_patterns=buffer_of(solution.vector[~is_main]),
+        moved_rows=buffer_of(solution.rows[~is_main]),
+        prices=b"" if found.prices is None else buffer_of(found.prices),
         suppressed_cells=counted.suppressed_cells,
         weighted_cost=counted.weighted_cost,
         lower_bound=bound,
@@ -296,10 +297,6 @@ def _require_number(classes: int, request: SolveRequest) -> None:
             f"The solution has {classes} classes, which is not what was asked for.",
             hint="Nothing was published. Please report this as a defect.",
         )
-
-
-def _packed(numbers: NDArray[np.int64]) -> bytes:
-    return numbers.astype(">i8").tobytes()
 
 
 def _require_allowed(assigned: NDArray[np.int64], mask: PatternMask) -> None:

@@ -43,6 +43,7 @@ from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import integers
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
 from kanon_pg.worker.verification.demanded_classes import with_gain
@@ -211,14 +212,10 @@ def _arrays(row_types: PackedRowTypes | RowTypeTable) -> _Arrays:
     if isinstance(row_types, RowTypeTable):
         return _Arrays(list(row_types.cells), row_types.rows, row_types.people)
     return _Arrays(
-        [_integers(buffer) for buffer in row_types.cells],
-        _integers(row_types.rows),
-        _integers(row_types.people),
+        [integers(buffer) for buffer in row_types.cells],
+        integers(row_types.rows),
+        integers(row_types.people),
     )
-
-
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
 def _cap(units: list[int], rest_may_be_small: bool, outside: float) -> int | None:

@@ -16,6 +16,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import integers
 from kanon_pg.worker.row_types import RowTypeTable, shared_people
 
 _TOLERANCE = Fraction(1, 10**8)
@@ -119,7 +120,7 @@ def _sensitive(
     if isinstance(row_types, RowTypeTable):
         return list(row_types.sensitive), row_types.rows
     buffers = [*row_types.sensitive_cells, row_types.rows]
-    *columns, rows = [np.frombuffer(one, dtype=">i8").astype(np.int64) for one in buffers]
+    *columns, rows = [integers(one) for one in buffers]
     return columns, rows
 
 

@@ -30,6 +30,7 @@ from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import floats, integers
 from kanon_pg.worker.verification.certificate import (
     NO_CAP,
     NO_MODELS,
@@ -98,12 +99,10 @@ def _column_levels(
         0,
     )
     if hierarchy is not None:
-        place = _places(_integers(hierarchy.cells), values)
-        inner = [_integers(nodes)[place] for nodes in hierarchy.nodes]
+        place = _places(integers(hierarchy.cells), values)
+        inner = [integers(nodes)[place] for nodes in hierarchy.nodes]
         levels, lowest = [values, *inner, np.zeros_like(values)], hierarchy.lowest
-        losses = np.stack(
-            [np.frombuffer(one, dtype=">f8").astype(np.float64)[place] for one in hierarchy.losses]
-        )
+        losses = np.stack([floats(one)[place] for one in hierarchy.losses])
     found = ColumnLevels([], [], [])
     for level in range(lowest, len(levels)):
         nodes, one_of = number_values(levels[level])
@@ -128,10 +127,6 @@ def _units(weight: Fraction, losses: NDArray[np.float64]) -> NDArray[np.int64]:
     distinct, which = np.unique(losses, return_inverse=True)
     units = [min(int(weight * Fraction(loss) * PRICE_UNIT // 1), NO_CAP) for loss in distinct.tolist()]
     return np.array(units, dtype=np.int64)[which]
-
-
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -251,10 +246,10 @@ def certified_bound_of_levels(
     -----
     O(p n) for p level vectors in the worst case; groups in which nothing can break prices are left at once.
     """
-    rows = _integers(row_types.rows)
+    rows = integers(row_types.rows)
     if prices.dtype != np.int64 or prices.shape != rows.shape:
         raise SolverError("A certificate needs one price for each row type.")
-    cells = [_integers(buffer) for buffer in row_types.cells]
+    cells = [integers(buffer) for buffer in row_types.cells]
     columns = read_levels(row_types.columns, row_types.hierarchies, cells)
     highest = max(
         int(prices.max()), -int(prices.min()), sum(int(column.costs[-1].max()) for column in columns)
@@ -267,7 +262,7 @@ def certified_bound_of_levels(
         broken.append(groups)
         return True
 
-    priced = Priced(cells, rows, _integers(row_types.people), prices)
+    priced = Priced(cells, rows, integers(row_types.people), prices)
     LevelClasses(columns, k, class_demands(row_types, models)).visit_broken(priced, stop, heartbeat)
     if broken:
         return None

@@ -21,16 +21,13 @@ from numpy.typing import NDArray
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.errors import SolverError
+from kanon_pg.worker.packed_numbers import floats, integers
 from kanon_pg.worker.solution import Solution
 
 
 def _require(is_so: object, sentence: str) -> None:
     if not is_so:
         raise SolverError(sentence, hint="Nothing was published. Please report this as a defect.")
-
-
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
 class ShownColumn(NamedTuple):
@@ -67,7 +64,7 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownCo
     """
     fields = packed.level_fields
     level = (solution.vector >> fields.offsets[column]) & ((1 << fields.widths[column]) - 1)
-    cells = _integers(packed.cells[column])[solution.row_type]
+    cells = integers(packed.cells[column])[solution.row_type]
     height = fields.heights[column]
     hierarchy = packed.hierarchies[column] if packed.hierarchies else None
     is_hidden = level == height
@@ -75,7 +72,7 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownCo
         return ShownColumn(np.where(is_hidden, 0, cells), is_hidden.astype(np.float64), is_hidden)
     is_allowed = (level >= hierarchy.lowest) & (level <= height)
     _require(is_allowed.all(), "The solution uses a level that is not allowed.")
-    known = _integers(hierarchy.cells)
+    known = integers(hierarchy.cells)
     order = np.argsort(known)
     place = np.searchsorted(known[order], cells)
     place[place == known.size] = 0
@@ -86,7 +83,7 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownCo
     identity = np.where(level == 0, cells, 0)
     for number, nodes in enumerate(hierarchy.nodes, start=1):
         here = level == number
-        identity[here] = _integers(nodes)[value[here]]
+        identity[here] = integers(nodes)[value[here]]
     losses = np.stack([np.frombuffer(one, dtype=">f8") for one in hierarchy.losses])
     return ShownColumn(identity, losses[level, value].astype(np.float64), is_hidden)
 
@@ -176,7 +173,7 @@ def _require_all_rows(packed: PackedRowTypes, solution: Solution) -> None:
     held = np.zeros(len(packed), dtype=np.int64)
     np.add.at(held, solution.row_type, solution.rows)
     _require(
-        np.array_equal(held, _integers(packed.rows)) and solution.rows.min() >= 1,
+        np.array_equal(held, integers(packed.rows)) and solution.rows.min() >= 1,
         "The solution does not hold every row exactly once.",
     )
     _require(
@@ -192,10 +189,10 @@ def _class_people(
     if not packed.has_entity:
         np.add.at(people, class_of, solution.rows)
         return people
-    keys = _integers(packed.keys)
+    keys = integers(packed.keys)
     order = np.argsort(keys)
-    owner = class_of[order[np.searchsorted(keys[order], _integers(packed.pair_keys))]]
-    person = _integers(packed.pair_people)
+    owner = class_of[order[np.searchsorted(keys[order], integers(packed.pair_keys))]]
+    person = integers(packed.pair_people)
     sequence = np.lexsort((person, owner))
     owner, person = owner[sequence], person[sequence]
     is_new = np.ones(owner.size, dtype=np.bool_)
@@ -260,12 +257,12 @@ def require_models(
 
 def _values(packed: PackedRowTypes, column: int) -> NDArray[np.int64]:
     """Number the values of a sensitive column; numbers ascending, NULL last."""
-    cells = _integers(packed.sensitive_cells[column])
+    cells = integers(packed.sensitive_cells[column])
     buffer = packed.sensitive_values[column]
     kinds, place, values = np.unique(cells, return_index=True, return_inverse=True)
     if buffer is None:
         return values
-    numbers = np.frombuffer(buffer, dtype=">f8").astype(np.float64)[place]
+    numbers = floats(buffer)[place]
     rank = np.empty(kinds.size, dtype=np.int64)
     rank[np.lexsort((kinds, numbers))] = np.arange(kinds.size)
     return rank[values]
@@ -291,10 +288,10 @@ def _count_people(
     packed: PackedRowTypes, values: NDArray[np.int64], solution: Solution, class_of: NDArray[np.int64]
 ) -> _Counts:
     """Count distinct people; parts are whole row types, because those of an entity are never divided."""
-    keys = _integers(packed.keys)[solution.row_type]
+    keys = integers(packed.keys)[solution.row_type]
     order = np.argsort(keys)
-    part = order[np.searchsorted(keys[order], _integers(packed.pair_keys))]
-    person = np.unique(_integers(packed.pair_people), return_inverse=True)[1]
+    part = order[np.searchsorted(keys[order], integers(packed.pair_keys))]
+    person = np.unique(integers(packed.pair_people), return_inverse=True)[1]
     width = int(values.max()) + 1
     pairs = np.unique(class_of * width + values)
     known = np.searchsorted(pairs, class_of[part] * width + values[part])

@@ -18,6 +18,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.errors import InputError
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.packed_numbers import floats, integers
 from kanon_pg.worker.row_types import RowTypeTable, mix, native
 
 _EQUAL = 1e-9
@@ -87,7 +88,7 @@ def _levels(
     name: str, hierarchy: PackedHierarchy, cells: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return node identities and losses per level, shapes (height + 1, v)."""
-    known = np.frombuffer(hierarchy.cells, dtype=">i8").astype(np.int64)
+    known = integers(hierarchy.cells)
     order = np.argsort(known)
     place = np.minimum(np.searchsorted(known[order], cells), known.size - 1)
     value = order[place] if known.size else place
@@ -101,8 +102,8 @@ def _levels(
             f'The lowest level of column "{name}" is not one of 0 to {hierarchy.height}.',
             hint="Level 0 is the value itself.",
         )
-    inner = [np.frombuffer(one, dtype=">i8").astype(np.int64)[value] for one in hierarchy.nodes]
-    losses = [np.frombuffer(one, dtype=">f8").astype(np.float64)[value] for one in hierarchy.losses]
+    inner = [integers(one)[value] for one in hierarchy.nodes]
+    losses = [floats(one)[value] for one in hierarchy.losses]
     return np.stack([cells, *inner, np.zeros_like(cells)]), np.stack(losses)
 
 
