@@ -26,10 +26,10 @@ from kanon_pg.core.code_folders import (
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
-from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.limits import default_memory_budget, more_free_memory
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
 
-_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"})
+_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Have the ledgers of queries kept in a worker process: the caller's side.
 
 The worker reads and writes the ledger's files and compares sets of people with array libraries that a
-PostgreSQL backend must not load. This module imports the standard library alone.
+PostgreSQL backend must not load. This module imports no third-party library.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
-from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.limits import default_memory_budget, more_free_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
@@ -38,7 +38,9 @@ _ANSWERS = {
     "log": "log",
 }
 
-ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS))
+ledger_session = Session(
+    _start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS, more_free_memory)
+)
 
 
 @dataclass(slots=True)
