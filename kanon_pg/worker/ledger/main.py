@@ -95,16 +95,15 @@ class _OpenLedgers:
             remove_unused(Path(fields["parent"]), fields["names"])
             return Reply("created", {"name": create_folder(Path(fields["parent"]))})
         if job.kind == "state":
-            return Reply("state", {"ledgers": [self._state(fields, name) for name in fields["names"]]})
+            return _long("state", [self._state(fields, name) for name in fields["names"]])
         if job.kind == "partition":
             return Reply("partition", self._partition(fields))
         if job.kind == "decide":
             return Reply("decided", self._decide(fields, parts))
         if job.kind == "verify":
-            found = [_verified(fields["parent"], request) for request in fields["ledgers"]]
-            return Reply("verified", {"ledgers": found})
+            return _long("verified", [_verified(fields["parent"], request) for request in fields["ledgers"]])
         if job.kind == "log":
-            return Reply("log", {}, [json.dumps(_log(fields)).encode()])
+            return _long("log", _log(fields))
         raise LedgerError("The ledger does not know this kind of job.")
 
     def save(self) -> None:
@@ -163,6 +162,11 @@ class _OpenLedgers:
             "allowed": decision.allowed,
             "marks": {name: [mark.records, mark.length, mark.digest.hex()] for name, mark in marks.items()},
         }
+
+
+def _long(kind: str, found: Sequence[Any]) -> Reply:
+    """Return a reply whose length nothing bounds: it does not fit into a message's fields."""
+    return Reply(kind, {}, [json.dumps(found).encode()])
 
 
 def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart:

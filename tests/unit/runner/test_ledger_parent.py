@@ -1,4 +1,4 @@
-"""The ledger's worker as its caller sees it: errors that are the ledger's own."""
+"""The ledger's worker as its caller sees it: long answers, and errors that are the ledger's own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ import pytest
 
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, MemoryExceeded
 from kanon_pg.runner import launch, ledger_parent
+from kanon_pg.runner.messages import MAX_MESSAGE_BYTES
+from kanon_pg.worker.ledger.relation_ledger import RelationLedger
+
+MANY = 2000
 
 
 def nothing() -> None:
@@ -26,6 +30,36 @@ def parent(tmp_path: Path) -> Iterator[str]:
     ledger_parent.ledger_session.stop()
     yield str(tmp_path / "ledgers")
     ledger_parent.ledger_session.stop()
+
+
+@pytest.fixture
+def name(parent: str) -> str:
+    return ledger_parent.create_ledger(parent, [], nothing)
+
+
+def test_states_of_many_relations_arrive(parent: str, name: str) -> None:
+    found = ledger_parent.states(parent, "epoch", [name] * MANY, nothing)
+    assert len(found) == MANY
+    assert found[0].keys() == {"seed", "state", "sets", "stored"}
+
+
+def test_many_ledgers_are_verified(parent: str, name: str) -> None:
+    asked = [{"name": one, "mark": None} for one in [name, *(f"{one:032x}" for one in range(MANY))]]
+    whole, *missing = ledger_parent.verify(parent, asked, nothing)
+    assert whole == {"error": None, "description": None, "percent_used": None}
+    assert len(missing) == MANY
+    assert all(one["error"] for one in missing)
+
+
+def test_a_ledger_of_a_wide_relation_is_verified(parent: str, name: str) -> None:
+    description = [["column", "x" * MAX_MESSAGE_BYTES]]
+    ledger = RelationLedger(Path(parent), name)
+    with ledger.row_numbers.exclusive() as writer:
+        writer.set_description(description)
+    ledger.save_marks()
+    ledger.close()
+    (found,) = ledger_parent.verify(parent, [{"name": name, "mark": None}], nothing)
+    assert found == {"error": None, "description": description, "percent_used": None}
 
 
 def failure(parent: str) -> KanonError:
