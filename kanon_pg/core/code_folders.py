@@ -33,12 +33,14 @@ STORE = "_compiled"
 CODE_FOLDER = "KANON_PG_CODE"
 """Environment variable that names a worker's own folder."""
 
+KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
+"""Stands before every function of a source that is compiled."""
+
 _COMPILERS = ("numba", "llvmlite", "numpy")
 _SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
 _RUNNER = "warm_up.py"
-_KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
 _IMPORTED = re.compile(rf"^from (kanon_pg\.(?:{'|'.join(_SOURCES)})[.\w]*) import".encode(), re.MULTILINE)
 
 _MARK = "compiled-"
@@ -228,7 +230,7 @@ def _sources() -> str:
     top = Path(kanon_pg.__file__).resolve().parents[1]
     package = Path(kanon_pg.__file__).resolve().parent
     files = (file for part in _SOURCES for file in (package / part).rglob("*.py"))
-    waiting = [file for file in files if file.name == _RUNNER or _KERNEL.search(file.read_bytes())]
+    waiting = [file for file in files if file.name == _RUNNER or KERNEL.search(file.read_bytes())]
     found: dict[Path, bytes] = {}
     while waiting:
         file = waiting.pop()

@@ -1,8 +1,8 @@
-"""Turns a server error into a `DatabaseError` that cannot carry a cell value."""
+"""Errors that both adapters raise; none of them can carry a cell value."""
 
 from __future__ import annotations
 
-from kanon_pg.errors import DatabaseError
+from kanon_pg.errors import DatabaseError, LimitExceeded
 
 FEATURE_NOT_SUPPORTED = "0A000"
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -51,4 +51,13 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
         f"The database refused a statement (SQLSTATE {state or 'unknown'}).",
         hint="The server's log has its own message; it is not repeated here because it may quote data.",
         server_state=state,
+    )
+
+
+def time_limit_passed() -> LimitExceeded:
+    """Build the error of what took longer than its `kanon_pg.db.protocol.Database.deadline`."""
+    return LimitExceeded(
+        "The time for a query passed before it was complete.",
+        hint="Ask for less in one query, or have the rule seconds of its protected tables raised: "
+        """SELECT kanon_protect(..., options => '{"seconds": 60}');""",
     )

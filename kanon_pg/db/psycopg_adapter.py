@@ -19,11 +19,11 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.misc import PGresAttDesc
 from psycopg.rows import dict_row, tuple_row
 
-from kanon_pg.db.failures import database_error
+from kanon_pg.db.failures import database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstate
+from kanon_pg.errors import DatabaseError, InputError, by_sqlstate
 
 
 @contextmanager
@@ -306,7 +306,7 @@ class PsycopgDatabase:
                 yield
         except psycopg.errors.QueryCanceled as error:
             if self._ends is not None and time.monotonic() >= self._ends:
-                raise _time_limit_passed() from error
+                raise time_limit_passed() from error
             raise
 
     def _remaining_setting(self) -> str:
@@ -368,9 +368,12 @@ class PsycopgDatabase:
             Statement("SELECT setting::bigint AS ms FROM pg_settings WHERE name = 'statement_timeout'")
         )
         self._timeout_before = before["ms"]
-        self._ends = time.monotonic() + seconds
+        ends = self._ends = time.monotonic() + seconds
         try:
             yield
+            # the time may have passed after the last statement
+            if time.monotonic() >= ends:
+                raise time_limit_passed()
         finally:
             self._ends = None
             if self.connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS:
@@ -387,7 +390,7 @@ class PsycopgDatabase:
         """
         now = time.monotonic()
         if self._ends is not None and now >= self._ends:
-            raise _time_limit_passed()
+            raise time_limit_passed()
         if now - self.noted_at >= _CONTACT_SECONDS:
             self.row(Statement("SELECT 1 AS one"))
             self.noted_at = now
@@ -406,13 +409,6 @@ class PsycopgDatabase:
         """See `Database.notice`; given to the progress callback as a phase that begins with ``notice:``."""
         if self._on_progress is not None:
             self._on_progress(f"notice: {message}", None)
-
-
-def _time_limit_passed() -> LimitExceeded:
-    return LimitExceeded(
-        "The time limit passed before the call was complete; nothing was changed.",
-        hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
-    )
 
 
 Column = psycopg.Column

@@ -16,12 +16,12 @@ from typing import Any, NoReturn, TypeVar
 
 import plpy
 
-from kanon_pg.db.failures import QUERY_CANCELED, database_error
+from kanon_pg.db.failures import QUERY_CANCELED, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.settings import created_here
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import KanonError, LimitExceeded
+from kanon_pg.errors import KanonError
 
 _CLOCK_MONOTONIC = 1
 
@@ -112,7 +112,7 @@ class SpiDatabase:
         except plpy.SPIError as error:
             if error.sqlstate == QUERY_CANCELED:
                 if self._ends is not None and time.monotonic() >= self._ends:
-                    raise _time_limit_passed() from error
+                    raise time_limit_passed() from error
                 raise
             raise database_error(error.sqlstate, str(error), error.spidata[2]) from error
 
@@ -169,7 +169,7 @@ class SpiDatabase:
                 yield
             # The signal may have come after the last statement.
             if time.monotonic() >= ends:
-                raise _time_limit_passed()
+                raise time_limit_passed()
         finally:
             self._ends = None
             if time.monotonic() >= ends:
@@ -182,7 +182,7 @@ class SpiDatabase:
         statement's time is compared here, too.
         """
         if self._ends is not None and time.monotonic() >= self._ends:
-            raise _time_limit_passed()
+            raise time_limit_passed()
         if self.row(statement("statement_timeout_passed"))["passed"]:
             raise plpy.spiexceptions.QueryCanceled("canceling statement due to statement timeout")
 
@@ -214,13 +214,6 @@ def _forget_interrupt() -> None:
     """Let the interrupt of a limit that was noticed without it hit this statement, not the caller's next."""
     with suppress(plpy.SPIError):
         plpy.execute("SELECT")
-
-
-def _time_limit_passed() -> LimitExceeded:
-    return LimitExceeded(
-        "The time limit passed before the call was complete; nothing was changed.",
-        hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
-    )
 
 
 # PL/Python puts the class's qualified name before the message of every uncaught exception; `plpy.error` would

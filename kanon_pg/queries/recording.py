@@ -13,7 +13,7 @@ from typing import Any
 from kanon_pg.core.unrecorded import UnrecordedQuery, has_room, note
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
+from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.plan.aggregates import people_of_spreads
 from kanon_pg.queries.check.verdict import EntitySet, RowPartition, SetComposition, Verdict
@@ -171,7 +171,7 @@ def failure_of(error: KanonError) -> Failure:
     if isinstance(error, LimitExceeded):
         return "time"
     # whatever else fails, a process that runs out of memory or a full disk too, may fail because of the data
-    if isinstance(error, LedgerUnavailable | SolverUnavailable):
+    if isinstance(error, LedgerUnavailable):
         return "fault"
     return "record" if isinstance(error, LedgerError) else "error"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.core.code_folders import (
+    KERNEL,
     CodeFolder,
     copy_to_store,
     folders,
@@ -26,11 +26,10 @@ from kanon_pg.core.code_folders import (
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
-from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.limits import default_memory_budget, more_free_memory
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
 
-_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"})
-_DECORATED = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
+_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
     code = CodeFolder(own, temporary=False)
     waiting = iter(sets)
     given_up = threading.Event()
-    report = _Report(progress)
+    report = _Report(progress, len(sets))
 
     def checkpoint() -> None:
         if given_up.is_set():
@@ -139,6 +138,7 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
             for kernels in waiting:
                 job = Job("compile", [b""], Caller(memory, checkpoint, report), {"kernels": kernels})
                 session.done(job, lambda _answer: None)
+                report.one_set_more()
         finally:
             session.stop()
 
@@ -153,16 +153,34 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
 
 
 class _Report:
-    """Reports how many of all kernels are ready; what a worker reports is the name of one."""
+    """Reports the share done: of all kernels or, because a set has some of them alone, of the sets.
 
-    def __init__(self, progress: Callable[[str, float | None], None]) -> None:
+    Which kernels a set has is known when it is compiled; what a worker reports is the name of one.
+
+    Parameters
+    ----------
+    sets : int
+        How many are compiled.
+    """
+
+    def __init__(self, progress: Callable[[str, float | None], None], sets: int) -> None:
         self._progress = progress
         self._ready = set[str]()
+        self._sets, self._sets_ready = sets, 0
         self._lock = threading.Lock()
         package = Path(kanon_pg.__file__).parent
-        self._count = sum(len(_DECORATED.findall(file.read_bytes())) for file in package.rglob("*.py"))
+        self._count = sum(len(KERNEL.findall(file.read_bytes())) for file in package.rglob("*.py"))
 
     def __call__(self, name: str, _share: float | None) -> None:
         with self._lock:
             self._ready.add(name)
-            self._progress("compiling", min(1.0, len(self._ready) / self._count))
+            self._tell()
+
+    def one_set_more(self) -> None:
+        with self._lock:
+            self._sets_ready += 1
+            self._tell()
+
+    def _tell(self) -> None:
+        of_kernels = min(1.0, len(self._ready) / self._count)
+        self._progress("compiling", max(of_kernels, self._sets_ready / self._sets))

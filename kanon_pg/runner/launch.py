@@ -22,7 +22,6 @@ from typing import Any
 
 import kanon_pg
 from kanon_pg.core.code_folders import CODE_FOLDER, CodeFolder, own_folder
-from kanon_pg.errors import SolverUnavailable
 
 SOLVER = "kanon_pg.worker.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
@@ -56,6 +55,22 @@ _BOOT = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path.extend(start.pop('path')); "
     "import importlib; importlib.import_module(start.pop('module')).main(**start)"
 )
+
+
+class LaunchError(Exception):
+    """A worker cannot be started; its session raises that as the error of its own kind.
+
+    Parameters
+    ----------
+    message, detail, hint : str
+        As in `kanon_pg.errors.KanonError`.
+    """
+
+    def __init__(self, message: str, *, detail: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +142,7 @@ def start_process(code: CodeFolder | None = None) -> Worker:
 
     Raises
     ------
-    SolverUnavailable
+    LaunchError
         There is no interpreter or library for it, or the system starts no process.
     """
     code = own_folder() if code is None else code
@@ -154,7 +169,7 @@ def start_ledger() -> Worker:
 
     Raises
     ------
-    SolverUnavailable
+    LaunchError
         As in `start_process`.
     """
     # the calling thread waits for the answer, so further threads would only take others' processors
@@ -167,7 +182,7 @@ def start(program: WorkerProgram) -> Worker:
 
     Raises
     ------
-    SolverUnavailable
+    LaunchError
         There is no interpreter for it, or the system starts no process.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -190,7 +205,7 @@ def interpreter() -> str:
 
     Raises
     ------
-    SolverUnavailable
+    LaunchError
         There is none.
     """
     name = f"python{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}"
@@ -199,8 +214,8 @@ def interpreter() -> str:
     beside = Path(sys.base_exec_prefix, "bin", name)
     if os.access(beside, os.X_OK):
         return str(beside)
-    raise SolverUnavailable(
-        f"There is no {name} to run the solver with.",
+    raise LaunchError(
+        f"There is no {name} to run a worker with.",
         detail=f"Looked for {beside}.",
         hint=f"Install the program {name} on the server (Debian and Ubuntu: apt install {name}).",
     )
@@ -216,14 +231,14 @@ def python_path(libraries: Sequence[str] | None = None) -> list[str]:
 
     Raises
     ------
-    SolverUnavailable
+    LaunchError
         A library is not installed where this process looks.
     """
     folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
     for library in SOLVER_LIBRARIES if libraries is None else libraries:
         folder = folder_of(library)
         if folder is None:
-            raise SolverUnavailable(
+            raise LaunchError(
                 f"The Python package {library}, which a worker needs, cannot be found.",
                 detail="Looked for it on the Python path of this process.",
                 hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
@@ -274,7 +289,7 @@ def _spawn(command: list[str], channel: int, program: WorkerProgram) -> subproce
             start_new_session=True,
         )
     except OSError as error:
-        raise SolverUnavailable(
+        raise LaunchError(
             "The worker's process could not be started.",
             detail=f"{command[0]}: {error.strerror}",
             hint="See whether the machine has memory and processes to spare.",

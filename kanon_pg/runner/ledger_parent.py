@@ -1,7 +1,7 @@
 """Have the ledgers of queries kept in a worker process: the caller's side.
 
 The worker reads and writes the ledger's files and compares sets of people with array libraries that a
-PostgreSQL backend must not load. This module imports the standard library alone.
+PostgreSQL backend must not load. This module imports no third-party library.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
-from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.limits import default_memory_budget, more_free_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
 
-_MAX_LOG_BYTES = 1024 * 1024 * 1024
+_MAX_ANSWER_BYTES = 1024 * 1024 * 1024
 _MEMORY_SECONDS = 1.0
 
 
@@ -38,7 +38,9 @@ _ANSWERS = {
     "log": "log",
 }
 
-ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS))
+ledger_session = Session(
+    _start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS, more_free_memory)
+)
 
 
 @dataclass(slots=True)
@@ -117,7 +119,7 @@ def states(
         A ledger cannot be used.
     """
     request = LedgerRequest({"parent": parent, "epoch": epoch, "names": list(names), "renew": renew})
-    return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
+    return _ask_worker("state", request, checkpoint, _long_answer(checkpoint))
 
 
 def load_partition(
@@ -199,19 +201,17 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
     KanonError
         A ledger cannot be read.
     """
-
-    def read(answer: Message) -> list[list[Any]]:
-        (text,) = answer.copy_parts(_MAX_LOG_BYTES, tick=checkpoint)
-        found: list[list[Any]] = json.loads(text)
-        return found
-
-    return _ask_worker("log", LedgerRequest({"parent": parent, "names": list(names)}), checkpoint, read)
+    request = LedgerRequest({"parent": parent, "names": list(names)})
+    return _ask_worker("log", request, checkpoint, _long_answer(checkpoint))
 
 
 def verify(
     parent: str, ledgers: Sequence[Mapping[str, Any]], checkpoint: Callable[[], None]
 ) -> list[Mapping[str, Any]]:
-    """Have whole ledgers read; return for each the ``error``, or None, and the ``description`` of its rows.
+    """Have whole ledgers read; return what was found for each.
+
+    That is the ``error``, or None, the ``description`` of its rows, or None, and ``percent_used``: how much
+    of what answers can be compared by is taken, None if that is not known.
 
     Parameters
     ----------
@@ -224,7 +224,17 @@ def verify(
         The worker failed.
     """
     request = LedgerRequest({"parent": parent, "ledgers": list(ledgers)})
-    return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
+    return _ask_worker("verify", request, checkpoint, _long_answer(checkpoint))
+
+
+def _long_answer(checkpoint: Callable[[], None]) -> Callable[[Message], list[Any]]:
+    """Return what reads an answer that has no room in a message's fields: a list, in the only part."""
+
+    def read(answer: Message) -> list[Any]:
+        (text,) = answer.copy_parts(_MAX_ANSWER_BYTES, tick=checkpoint)
+        return list(json.loads(text))
+
+    return read
 
 
 class _Memory:

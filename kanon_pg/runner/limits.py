@@ -1,4 +1,4 @@
-"""Memory budgets: how much a solver may use, and how the operating system is made to enforce it."""
+"""Memory budgets: how much a worker may use, and how the operating system is made to enforce it."""
 
 from __future__ import annotations
 
@@ -73,6 +73,14 @@ def more_memory(budget: int) -> str:
     return (
         f"Raise the setting kanon.memory_budget (it was {format_memory_size(budget)}) if the machine has "
         "more memory, or choose fewer quasi-identifiers."
+    )
+
+
+def more_free_memory(budget: int) -> str:
+    """Return the hint for a job that exceeded `default_memory_budget`, which no setting raises."""
+    return (
+        f"It may use half of the memory that is available (half was {format_memory_size(budget)}): free some "
+        "on this machine, or give it more."
     )
 
 

@@ -20,7 +20,7 @@ from itertools import accumulate
 from types import TracebackType
 from typing import Any
 
-from kanon_pg.errors import MemoryExceeded, SolverError
+from kanon_pg.errors import MemoryExceeded
 
 MAX_MESSAGE_BYTES = 64 * 1024
 """Longest message; parts are not counted."""
@@ -31,6 +31,10 @@ CHUNK_BYTES = 32 * 1024 * 1024
 
 class MessageError(ValueError):
     """A message is not what the protocol allows."""
+
+
+class SharingError(OSError):
+    """The system makes no memory file to share data in."""
 
 
 class Message:
@@ -141,15 +145,13 @@ def attachment(
     ------
     MemoryExceeded
         The system has no memory for them.
-    SolverError
+    SharingError
         The system opens no more files.
     """
     try:
         file = os.memfd_create("kanon", os.MFD_CLOEXEC)
     except OSError as error:
-        raise SolverError(
-            "No memory could be shared with the solver's process.", detail=error.strerror
-        ) from error
+        raise SharingError(error.errno, error.strerror) from error
     try:
         attached = Attachment(file, _write_all(file, parts, tick))
         del parts  # nor does this frame keep what was copied
@@ -250,7 +252,7 @@ def _write(file: int, part: bytes | memoryview, tick: Callable[[], None]) -> Non
             written = os.write(file, rest[:CHUNK_BYTES])
         except OSError as error:
             raise MemoryExceeded(
-                "There is no memory to share data with the solver's process.", detail=error.strerror
+                "There is no memory to share data with another process.", detail=error.strerror
             ) from error
         rest = rest[written:]
         tick()

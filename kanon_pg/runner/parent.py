@@ -26,7 +26,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
-from kanon_pg.runner.messages import Attachment, Message, MessageError, attachment
+from kanon_pg.runner.messages import Attachment, Message, MessageError
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
@@ -49,7 +49,7 @@ _ANSWERS = {
     "compile": "compiled",
 }
 
-solver_session = Session(_start, WorkerKind("solver", SolverError, SolverUnavailable, _ANSWERS))
+solver_session = Session(_start, WorkerKind("solver", SolverError, SolverUnavailable, _ANSWERS, more_memory))
 
 
 def solve_in_worker(
@@ -95,7 +95,7 @@ def handed_over(
     del row_types
     with ExitStack() as stack:
         try:
-            attached = stack.enter_context(attachment(parts, tick=caller.checkpoint))
+            attached = stack.enter_context(solver_session.attached(parts, caller.checkpoint))
         except BaseException:
             solver_session.stop()
             raise

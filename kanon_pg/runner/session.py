@@ -1,7 +1,7 @@
 """One worker per thread, given one job at a time by a caller that keeps checking for cancels.
 
 What a job is, and what its answer means, the callers say (`parent` for solvers, `ledger_parent` for the
-ledger). This module imports the standard library alone, starts no thread and sets no signal handler.
+ledger). This module imports no third-party library, starts no thread and sets no signal handler.
 """
 
 from __future__ import annotations
@@ -11,15 +11,22 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import KanonError, MemoryExceeded, by_sqlstate
-from kanon_pg.runner.launch import Worker
-from kanon_pg.runner.limits import more_memory
-from kanon_pg.runner.messages import Attachment, Message, MessageError, attachment, receive, send
+from kanon_pg.runner.launch import LaunchError, Worker
+from kanon_pg.runner.messages import (
+    Attachment,
+    Message,
+    MessageError,
+    SharingError,
+    attachment,
+    receive,
+    send,
+)
 
 CHECKPOINT_MILLISECONDS = 50
 """Longest silence after which the caller's checkpoint is called again."""
@@ -87,12 +94,15 @@ class WorkerKind:
         Raised if the worker failed, or cannot be started.
     answers : mapping
         What an answer is called, by what its request is called.
+    more_memory : callable
+        Returns the hint for a job that needed more memory than the bytes it is given.
     """
 
     name: str
     failed: type[KanonError]
     unavailable: type[KanonError]
     answers: Mapping[str, str]
+    more_memory: Callable[[int], str]
 
 
 class Session(threading.local):
@@ -123,8 +133,31 @@ class Session(threading.local):
         worker = self.worker
         if worker is None or not worker.is_usable():
             self.stop()
-            worker = self.worker = self._start()
+            try:
+                worker = self.worker = self._start()
+            except LaunchError as error:
+                raise self._kind.unavailable(error.message, detail=error.detail, hint=error.hint) from error
         return worker
+
+    @contextmanager
+    def attached(self, parts: Sequence[bytes], tick: Callable[[], None]) -> Iterator[Attachment]:
+        """Copy parts to where the worker reads them; see `kanon_pg.runner.messages.attachment`.
+
+        Raises
+        ------
+        MemoryExceeded
+            The system has no memory for them.
+        KanonError
+            The system opens no more files.
+        """
+        try:
+            with attachment(parts, tick=tick) as made:
+                del parts  # nor does this frame keep what was copied
+                yield made
+        except SharingError as error:
+            raise self._kind.failed(
+                f"No memory could be shared with the {self._kind.name}'s process.", detail=error.strerror
+            ) from error
 
     def stop(self) -> None:
         """End the worker if there is one; it is gone when this returns."""
@@ -184,10 +217,15 @@ class Session(threading.local):
             raise MessageError("the message is of an unknown kind")
         return read(answer)
 
+    def _parts(self, job: Job) -> AbstractContextManager[Attachment]:
+        if isinstance(job.parts, Attachment):
+            return nullcontext(job.parts)
+        return self.attached(job.parts, job.caller.checkpoint)
+
     def _ask(self, job: Job) -> Message | None:
         """Return the worker's last word on the job; None if it retired before it began."""
         worker = self.start()
-        with _attached(job) as attached:
+        with self._parts(job) as attached:
             try:
                 send(
                     worker.channel,
@@ -230,7 +268,7 @@ class Session(threading.local):
             raise MemoryExceeded(
                 f"The {name}'s process was ended, most likely because memory ran out.",
                 detail=f"It received {signal.Signals(-status).name}.",
-                hint=more_memory(memory_bytes),
+                hint=self._kind.more_memory(memory_bytes),
             )
         if not worker.ready:
             raise self._kind.unavailable(
@@ -243,15 +281,6 @@ class Session(threading.local):
         raise self._kind.failed(
             f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=_REPORT
         )
-
-
-@contextmanager
-def _attached(job: Job) -> Iterator[Attachment]:
-    if isinstance(job.parts, Attachment):
-        yield job.parts
-        return
-    with attachment(job.parts, tick=job.caller.checkpoint) as attached:
-        yield attached
 
 
 def parsed(parse: Callable[[], Parsed]) -> Parsed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -35,7 +36,7 @@ from kanon_pg.queries.ledgers import LedgerContext
 from kanon_pg.queries.outcome_cache import outcome_cache, shown_state, version_of
 from kanon_pg.queries.partitions import partition_register
 from kanon_pg.queries.run import without_statistics
-from kanon_pg.runner import ledger_parent
+from kanon_pg.runner import launch, ledger_parent
 from tests.fixtures.databases import Server
 
 Connection = psycopg.Connection[Any]
@@ -749,6 +750,42 @@ def test_no_query_runs_while_refusals_could_not_be_written_down(
     assert reads("age <= 20", answered=False) == []
     assert not file.read_bytes()
     assert reads("age <= 20") == [True]
+
+
+def no_program() -> str:
+    return "/dev/null"
+
+
+def no_file(*_: object) -> int:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "broken", "reason"),
+    [(launch, "interpreter", no_program, "fault"), (os, "memfd_create", no_file, "record")],
+    ids=["no process", "no file to share"],
+)
+def test_attack_by_what_keeps_the_process_from_being_asked(
+    watched: tuple[str, Reads],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    name: str,
+    broken: Callable[..., Any],
+    reason: str,
+) -> None:
+    """Nothing is answered, and the query is written down; it is free only if no process was started."""
+    _, reads = watched
+    assert reads("age <= 30") == [True]
+    (folder,) = (tmp_path / "ledgers").glob("*/*")
+    ledger_parent.ledger_session.stop()
+    with monkeypatch.context() as breaking:
+        breaking.setattr(module, name, broken)
+        reads("age <= 20", answered=False)
+    assert f'"{reason}"' in (folder / "unrecorded").read_text()
+    reads("age <= 20")
+    log = ledger_parent.read_log(str(folder.parent), [folder.name], lambda: None)
+    assert [entry[4:6] for entry in log] == [["answered", ""], ["withheld", reason], ["answered", ""]]
 
 
 def test_a_ledger_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall) -> None:

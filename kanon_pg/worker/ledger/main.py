@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -11,8 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from kanon_pg.errors import LedgerError
-from kanon_pg.runner.limits import limited_memory
+from kanon_pg.errors import LedgerError, MemoryExceeded
+from kanon_pg.runner.limits import limited_memory, more_free_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import (
@@ -75,23 +76,34 @@ class _OpenLedgers:
 
     def work(self, job: Message, connection: socket.socket) -> Reply:
         del connection
-        with limited_memory(job.fields["memory_bytes"]):
-            text, *parts = job.map_parts()
-            fields = json.loads(bytes(text))
-            if job.kind == "create":
-                remove_unused(Path(fields["parent"]), fields["names"])
-                return Reply("created", {"name": create_folder(Path(fields["parent"]))})
-            if job.kind == "state":
-                return Reply("state", {"ledgers": [self._state(fields, name) for name in fields["names"]]})
-            if job.kind == "partition":
-                return Reply("partition", self._partition(fields))
-            if job.kind == "decide":
-                return Reply("decided", self._decide(fields, parts))
-            if job.kind == "verify":
-                found = [_verified(fields["parent"], request) for request in fields["ledgers"]]
-                return Reply("verified", {"ledgers": found})
-            if job.kind == "log":
-                return Reply("log", {}, [json.dumps(_log(fields)).encode()])
+        memory_bytes = job.fields["memory_bytes"]
+        try:
+            with limited_memory(memory_bytes):
+                return self._done(job)
+        except (MemoryError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+                raise
+            # what `serve` would say of it names a setting that is not for ledgers
+            raise MemoryExceeded(
+                "The ledger needs more memory than its budget.", hint=more_free_memory(memory_bytes)
+            ) from error
+
+    def _done(self, job: Message) -> Reply:
+        text, *parts = job.map_parts()
+        fields = json.loads(bytes(text))
+        if job.kind == "create":
+            remove_unused(Path(fields["parent"]), fields["names"])
+            return Reply("created", {"name": create_folder(Path(fields["parent"]))})
+        if job.kind == "state":
+            return _long("state", [self._state(fields, name) for name in fields["names"]])
+        if job.kind == "partition":
+            return Reply("partition", self._partition(fields))
+        if job.kind == "decide":
+            return Reply("decided", self._decide(fields, parts))
+        if job.kind == "verify":
+            return _long("verified", [_verified(fields["parent"], request) for request in fields["ledgers"]])
+        if job.kind == "log":
+            return _long("log", _log(fields))
         raise LedgerError("The ledger does not know this kind of job.")
 
     def save(self) -> None:
@@ -150,6 +162,11 @@ class _OpenLedgers:
             "allowed": decision.allowed,
             "marks": {name: [mark.records, mark.length, mark.digest.hex()] for name, mark in marks.items()},
         }
+
+
+def _long(kind: str, found: Sequence[Any]) -> Reply:
+    """Return a reply whose length nothing bounds: it does not fit into a message's fields."""
+    return Reply(kind, {}, [json.dumps(found).encode()])
 
 
 def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart:

@@ -11,7 +11,7 @@ from kanon_pg.errors import (
     LedgerUnavailable,
     LimitExceeded,
     MemoryExceeded,
-    SolverUnavailable,
+    SolverError,
 )
 from kanon_pg.queries.recording import failure_of
 from kanon_pg.queries.request import Failure
@@ -32,7 +32,7 @@ def test_attack_by_what_makes_the_server_fail(state: str) -> None:
         (LimitExceeded("late"), "time"),
         (LedgerError("damaged"), "record"),
         (LedgerUnavailable("no room for the journal"), "fault"),
-        (SolverUnavailable("no process"), "fault"),
+        (SolverError("no answer"), "error"),
     ],
 )
 def test_faults_are_those_of_files_and_of_starting_processes(error: KanonError, failure: Failure) -> None:

@@ -45,7 +45,7 @@ def test_every_set_is_compiled_once_and_shared(own):
     assert report.shared
     store = Path(report.store)
     assert all(code_folders.is_complete(one, (store,)) for one in KERNELS)
-    assert [share[0] for share in shares] == ["compiling"] * len(KERNELS)
+    assert {phase for phase, _ in shares} == {"compiling"}
     again, nothing = compile_ahead()
     assert (again.compiled, again.shared, nothing) == ((), True, [])
     assert {(own / f"runs-{one}").read_text() for one in KERNELS} == {"x"}
@@ -62,6 +62,14 @@ def test_some_sets_now_and_the_others_later(own):
     later, _ = compile_ahead()
     assert set(later.compiled) == set(KERNELS) - {"plain", "audit"}
     assert all(code_folders.is_complete(one, (Path(report.store),)) for one in KERNELS)
+
+
+@pytest.mark.parametrize("sets", [("audit",), ("plain", "audit"), KERNELS], ids=len)
+def test_the_bar_fills(own, sets):
+    _, shares = compile_ahead(sets)
+    reached = [share for _, share in shares]
+    assert reached == sorted(reached)
+    assert reached[0] < reached[-1] == 1.0
 
 
 def test_what_this_account_has_compiled_is_only_copied(own):
