@@ -46,6 +46,10 @@ class UnrecordedQuery:
     query: str
     reason: str
 
+    def line(self) -> bytes:
+        """Return it as a line of a file, after one that may be half written."""
+        return b"\n" + json.dumps([self.time, self.login, self.query, self.reason]).encode() + b"\n"
+
 
 def note(folder: Path, query: UnrecordedQuery, checkpoint: Callable[[], None] = lambda: None) -> None:
     """Write down a query, durably; when there are many of them without its text, at last not at all.
@@ -61,13 +65,13 @@ def note(folder: Path, query: UnrecordedQuery, checkpoint: Callable[[], None] = 
     OSError
         There is no such folder, or no room.
     """
-    line = _line(query)
+    line = query.line()
     with _locked(folder, os.O_CREAT, checkpoint) as descriptor:
         size = os.fstat(descriptor).st_size
         if size + len(line) > _BYTES_WITH_TEXTS:
             _, _, role = json.loads(query.query)
             short = json.dumps([None, None, role])
-            line = _line(UnrecordedQuery(query.time, query.login, short, query.reason))
+            line = UnrecordedQuery(query.time, query.login, short, query.reason).line()
         if size + len(line) <= _MAX_BYTES and os.write(descriptor, line):
             os.fsync(descriptor)
 
@@ -85,7 +89,7 @@ def has_room(folder: Path) -> bool:
 def noted(folder: Path) -> list[UnrecordedQuery]:
     """Return what was written down and not yet moved; lines that were half written are left out."""
     with suppress(OSError):
-        return list(_queries((folder / FILE).read_bytes()))
+        return list(read_lines((folder / FILE).read_bytes()))
     return []
 
 
@@ -104,7 +108,7 @@ def moved(folder: Path) -> Iterator[list[UnrecordedQuery]]:
         except FileNotFoundError:
             yield []
             return
-        yield list(_queries(os.pread(descriptor, 2 * _MAX_BYTES, 0)))
+        yield list(read_lines(os.pread(descriptor, 2 * _MAX_BYTES, 0)))
         if os.fstat(descriptor).st_size:
             os.ftruncate(descriptor, 0)
             os.fsync(descriptor)
@@ -130,12 +134,8 @@ def _lock(descriptor: int, checkpoint: Callable[[], None]) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def _line(query: UnrecordedQuery) -> bytes:
-    # the line before may be half written
-    return b"\n" + json.dumps([query.time, query.login, query.query, query.reason]).encode() + b"\n"
-
-
-def _queries(data: bytes) -> Iterator[UnrecordedQuery]:
+def read_lines(data: bytes) -> Iterator[UnrecordedQuery]:
+    """Yield the queries in the content of a file; lines that were half written are left out."""
     for line in data.split(b"\n"):
         with suppress(ValueError, RecursionError):
             match json.loads(line):

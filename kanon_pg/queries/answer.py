@@ -17,7 +17,7 @@ from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_ledgers
 from kanon_pg.queries.parameters import parameter_values, with_constants
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.recording import failure_of, may_run, needs_ledger, record_query, start_ledger
+from kanon_pg.queries.recording import allowed_to_run, failure_of, needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
 from kanon_pg.queries.run import full_scans, outcome_of, without_statistics
 from kanon_pg.runner.ledger_parent import LedgerMark
@@ -88,16 +88,26 @@ def answer_query(
     if not set(verdict.relations) <= set(locked):
         raise withheld()
     query_record = QueryRecord(query.text, query.parameters, login, role, db.row(statement("now"))["seconds"])
-    if verdict.protected:
-        start_ledger()
-        if not may_run(db, query_record, verdict, loaded.snapshot, folder=folder):
-            raise withheld()
-    with without_statistics(db), full_scans(db):
-        outcome = _outcome(db, verdict, loaded, given, folder)
-        may_leave = not verdict.protected or _is_recorded(
-            db, query_record, verdict, loaded, outcome, folder, keep_marks
-        )
-    if outcome.answer is None or not may_leave:
+    if not verdict.protected:
+        with without_statistics(db), full_scans(db):
+            outcome = _outcome(db, verdict, loaded, given, folder)
+        return _answer(outcome)
+    start_ledger()
+    with (
+        allowed_to_run(db, query_record, verdict, loaded.snapshot, folder=folder) as may_run,
+        without_statistics(db),
+        full_scans(db),
+    ):
+        outcome = _outcome(db, verdict, loaded, given, folder) if may_run else QueryOutcome(None)
+        may_leave = may_run and _is_recorded(db, query_record, verdict, loaded, outcome, folder, keep_marks)
+    # an error inside would leave the query written down as interrupted
+    if not may_leave:
+        raise withheld()
+    return _answer(outcome)
+
+
+def _answer(outcome: QueryOutcome) -> AnswerTable:
+    if outcome.answer is None:
         raise withheld()
     return outcome.answer
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kanon_pg.core.interrupted import collect
 from kanon_pg.core.unrecorded import noted
 from kanon_pg.db.catalog import describe, require_readable
 from kanon_pg.db.protocol import Database, Row
@@ -167,6 +169,8 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     parent = ledger_context(db, folder).parent
     entries = ledger_parent.read_log(parent, list(relations), db.checkpoint)
     for name in relations:
+        with suppress(OSError):
+            collect(Path(parent, name), db.checkpoint)
         left = noted(Path(parent, name))
         entries += [[name, one.time, one.login, one.query, "withheld", one.reason] for one in left]
     in_time = sorted(entries, key=lambda entry: entry[1] or 0.0)

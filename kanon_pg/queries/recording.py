@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from kanon_pg.core.interrupted import collect, interruptions, is_locked_out, running
 from kanon_pg.core.unrecorded import UnrecordedQuery, has_room, note
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
@@ -114,18 +115,21 @@ def record_query(
         raise
 
 
-def may_run(
+@contextmanager
+def allowed_to_run(
     db: Database,
     query_record: QueryRecord,
     verdict: Verdict,
     snapshot: CatalogSnapshot,
     *,
     folder: str | None = None,
-) -> bool:
-    """Return whether a query may run: should it not be recorded, it can be written down.
+) -> Iterator[bool]:
+    """Yield whether a query may run; until the block has ended it is written down as interrupted.
 
-    Otherwise the ledger's process failed thousands of times since it decided last. Then the query is recorded
-    as one that was not run, for which the process moves all others into the journal, or fails again.
+    It may not if it could not be written down should it not be recorded: then the ledger's process failed
+    thousands of times since it decided last. Nor if its login interrupted so many queries that it is locked
+    out. Such a query is recorded as one that was not run, for which the process moves all others into the
+    journal, or fails again.
 
     Parameters
     ----------
@@ -133,21 +137,22 @@ def may_run(
         As in `record_query`.
     """
     if not has_folder(folder):
-        return True
-    try:
-        with db.savepoint():
-            rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
-            context = ledger_context(db, folder)
-            roots = list({rule.relation for rule in rules.values()})
-            names = [row["name"] for row in db.rows(statement("fetch_ledgers"), roots)]
-            if all(has_room(Path(context.parent, name)) for name in names):
-                return True
-            outcome = QueryOutcome(None, "fault")
-            _Recording(db, query_record, verdict, snapshot, rules, context, outcome, None).refuse("fault")
-    except KanonError:
-        # such as on a standby server, where nothing can be recorded either
-        pass
-    return False
+        yield True
+        return
+    with ExitStack() as stack:
+        is_allowed = False
+        # an error here is such as on a standby server, where nothing can be recorded either
+        with suppress(KanonError, OSError):
+            with db.savepoint():
+                rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
+                context = ledger_context(db, folder)
+                recording = _Recording(
+                    db, query_record, verdict, snapshot, rules, context, QueryOutcome(None), None
+                )
+                is_allowed = recording.is_allowed()
+            for path in recording.folders().values() if is_allowed else ():
+                stack.enter_context(running(path, recording.unrecorded("interrupted")))
+        yield is_allowed
 
 
 def needs_ledger(verdict: Verdict, rules: Mapping[int, ProtectionRules]) -> bool:
@@ -252,17 +257,46 @@ class _Recording:
             with self.db.deadline(_SECONDS_FOR_REFUSALS), self.db.savepoint():
                 return self.decide(failure, reads=False)
         except KanonError as error:
-            roots = list({rule.relation for rule in self.rules.values()})
             # what may be the query's doing counts, whatever else is broken
             reason = failure_of(error) if failure == "fault" else failure
-            for row in self._ledgers(roots).values():
+            for folder in self.folders().values():
                 # without room nothing can be written anywhere
                 with suppress(OSError), self.db.deadline(_SECONDS_FOR_REFUSALS):
-                    folder = Path(self.context.parent, row["name"])
-                    note(folder, self._unrecorded(reason), self.db.checkpoint)
+                    note(folder, self.unrecorded(reason), self.db.checkpoint)
             return False
 
-    def _unrecorded(self, reason: Failure) -> UnrecordedQuery:
+    def is_allowed(self) -> bool:
+        """Return whether the query may run; if not, it is recorded."""
+        roots = {rule.relation: rule for rule in self.rules.values()}
+        folders = self.folders()
+        if not all(has_room(path) for path in folders.values()):
+            self.refuse("fault")
+            return False
+        for path in folders.values():
+            collect(path, self.db.checkpoint)
+        if any(self._is_locked_out(roots[root], interruptions(path)) for root, path in folders.items()):
+            self.refuse("budget")
+            return False
+        return True
+
+    def folders(self) -> dict[int, Path]:
+        """Return the folder of each relation's ledger."""
+        roots = list({rule.relation for rule in self.rules.values()})
+        return {root: Path(self.context.parent, row["name"]) for root, row in self._ledgers(roots).items()}
+
+    def _is_locked_out(self, rules: ProtectionRules, times: Sequence[tuple[float, str]]) -> bool:
+        own = [time for time, login in times if login == self.query_record.login]
+        everybody = [time for time, _ in times]
+        return any(
+            most is not None
+            and is_locked_out(
+                found, self.query_record.time, most=most, period=rules.period, lockout=rules.lockout
+            )
+            for found, most in ((own, rules.refusals), (everybody, rules.all_refusals))
+        )
+
+    def unrecorded(self, reason: Failure) -> UnrecordedQuery:
+        """Return the query as it is written down where it cannot be recorded."""
         asked = self.query_record
         return UnrecordedQuery(asked.time, asked.login, _encoded(asked), reason)
 

@@ -10,9 +10,10 @@ from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import AnswerWithheld, QueryRefused
 from kanon_pg.queries.check.findings import Finding
 
-Failure = Literal["size", "rows", "time", "error", "record", "fault"]
+Failure = Literal["size", "rows", "time", "error", "record", "fault", "interrupted", "budget"]
 """Why there is no answer: too few people, too many rows, the time limit, an error while it ran, a ledger
-that cannot be used, or a fault of the server. Curators read it in the ledger; the analyst never does."""
+that cannot be used, a fault of the server, a cancelled call or a session that ended, or too many of these.
+Curators read it in the ledger; the analyst never does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -752,6 +752,60 @@ def test_no_query_runs_while_refusals_could_not_be_written_down(
     assert reads("age <= 20") == [True]
 
 
+def interrupt(hall: Hall, table: str, age: int, *, kills: bool) -> str | None:
+    """Ask something that takes long, and end it; return the SQLSTATE of what the analyst receives.
+
+    The public table is scanned for long, whatever the figure about people is.
+    """
+    hall.admin.execute(
+        "create table if not exists slow as select 1 as one from generate_series(1, 30000);"
+        " grant select on slow to public"
+    )
+    text = f"{among(table, f'age <= {age}')} union all select count(*), 1 from slow a join slow b using (one)"
+    with psycopg.connect(hall.dsn, autocommit=True) as session:
+        session.execute(f"set session authorization {ANN}")
+        # what a session loads at first takes time, too
+        assert ask(session, among(hall.table(), "age <= 30"))
+        session.execute("set statement_timeout = '700ms'" if not kills else "select")
+        end = threading.Timer(
+            0.7, hall.admin.execute, ["select pg_terminate_backend(%s)", [session.info.backend_pid]]
+        )
+        if kills:
+            end.start()
+        with pytest.raises(psycopg.Error) as error:
+            session.execute("select kanon_query(%s)", [text])
+        end.cancel()
+        if kills:
+            end.join()
+    return error.value.sqlstate
+
+
+@pytest.mark.parametrize(("kills", "state"), [(False, "57014"), (True, "57P01")], ids=["cancel", "terminate"])
+def test_attack_by_interrupting_queries(hall: Hall, kills: bool, state: str) -> None:
+    """How long a query runs may tell something: what is interrupted counts, and then does not run."""
+    table = hall.table(refusals=2, lockout=3600)
+    assert interrupt(hall, table, 30, kills=kills) == state
+    assert hall.log(table) == [(ANN, "withheld", "interrupted")]
+    assert ask(hall.session(), among(table, "age <= 20"))
+    assert interrupt(hall, table, 31, kills=kills) == state
+    assert ask(hall.session(), among(table, "age <= 20")) is None
+    # nothing runs that could be interrupted
+    assert interrupt(hall, table, 32, kills=False) == AnswerWithheld.sqlstate
+    assert [reason for _, _, reason in hall.log(table)] == [
+        *("interrupted", None, "interrupted"),
+        *("budget", "budget"),
+    ]
+    assert ask(hall.session(BOB), among(table, "age <= 20"))
+
+
+def test_an_interrupted_query_says_no_more_than_that(hall: Hall) -> None:
+    table = hall.table()
+    interrupt(hall, table, 30, kills=False)
+    # it discloses nothing, so nothing is compared with it
+    assert ask(hall.session(), among(table, "age <= 29"))
+    assert not [path for path in hall.folder(table).iterdir() if path.name.startswith("running-")]
+
+
 def no_program() -> str:
     return "/dev/null"
 

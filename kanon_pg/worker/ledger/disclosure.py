@@ -57,9 +57,10 @@ Reason = Literal[
     "error",
     "record",
     "fault",
+    "interrupted",
 ]
-"""Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. Curators read it in the
-ledger; the analyst never learns it."""
+"""Why an answer is withheld; the caller gives those from ``rows`` on, and ``budget`` for a login that
+interrupted too many queries. Curators read it in the ledger; the analyst never learns it."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 
