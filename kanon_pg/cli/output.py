@@ -14,7 +14,8 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kanon_pg.cli.hints import as_command, extras_required
+from kanon_pg.cli.failures import known_errors
+from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 if TYPE_CHECKING:  # few commands draw, and Matplotlib takes its time
@@ -82,7 +83,7 @@ def _plain(result: Any) -> Any:
 def errors_as(as_json: bool) -> Iterator[None]:
     """Print an error of the block as JSON on standard error and exit with code 1, if `as_json`."""
     try:
-        with extras_required():
+        with known_errors():
             yield
     except KanonError as error:
         if not as_json:
