@@ -292,12 +292,8 @@ def audit(
 
 def _show_audit(found: AuditResult, markdown: bool, as_json: bool) -> None:
     if markdown and not as_json:
-        from kanon_pg.cli.audit import audit_markdown
-
         typer.echo(audit_markdown(found))
     else:
-        from kanon_pg.cli.audit import audit_view
-
         show(found, as_json, audit_view)
 
 
