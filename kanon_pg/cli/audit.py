@@ -347,6 +347,9 @@ def _together(connection: Connection, found: AuditResult) -> tuple[Composition, 
             return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
         except KanonError as error:
             refusal = refusal or error
+        finally:
+            # the client's operations, the next ones here, begin a transaction of their own
+            connection.rollback()
     note(f"it is not shown what the releases disclose together: {refusal and refusal.message}")
     return ()
 
