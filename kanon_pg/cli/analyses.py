@@ -278,7 +278,16 @@ def _chances(highest: float, average: float) -> str:
     return f"{highest:.2%} at worst, {average:.2%} on average"
 
 
-_RISK_HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinction", "found by", "search")
+_IDENTIFYING_HEADINGS = (
+    "columns",
+    "size",
+    "kind",
+    "at least",
+    "distinct rows",
+    "distinction",
+    "found by",
+    "search",
+)
 
 
 def identify(
@@ -320,7 +329,9 @@ def _identifying_table(found: tuple[IdentifyingSet, ...]) -> Table:
         for one in found
     ]
     return listing(
-        _RISK_HEADINGS, rows, frozenset(_RISK_HEADINGS) - {"columns", "kind", "found by", "search"}
+        _IDENTIFYING_HEADINGS,
+        rows,
+        frozenset(_IDENTIFYING_HEADINGS) - {"columns", "kind", "found by", "search"},
     )
 
 

@@ -292,12 +292,8 @@ def audit(
 
 def _show_audit(found: AuditResult, markdown: bool, as_json: bool) -> None:
     if markdown and not as_json:
-        from kanon_pg.cli.audit import audit_markdown
-
         typer.echo(audit_markdown(found))
     else:
-        from kanon_pg.cli.audit import audit_view
-
         show(found, as_json, audit_view)
 
 
@@ -351,6 +347,9 @@ def _together(connection: Connection, found: AuditResult) -> tuple[Composition, 
             return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
         except KanonError as error:
             refusal = refusal or error
+        finally:
+            # the client's operations, the next ones here, begin a transaction of their own
+            connection.rollback()
     note(f"it is not shown what the releases disclose together: {refusal and refusal.message}")
     return ()
 

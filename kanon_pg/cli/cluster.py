@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster, ClusterStatus, State
 from kanon_pg.admin.cluster.server import DATABASE
+from kanon_pg.cli.output import Json, errors_as, show
 
 NOT_RUNNING = 3
 """Exit code of ``kanon status`` unless the server runs, as ``pg_ctl status`` has it."""
 
 Name = Annotated[str, typer.Option("--name", help="Which private server; several can run side by side.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def _show(status: ClusterStatus, as_json: bool) -> None:
-    facts = asdict(status) | {"state": status.state.value, "folder": str(status.folder)}
-    if as_json:
-        typer.echo(json.dumps(facts))
-        return
-    typer.echo(f'The private server "{status.name}" is {status.state.value}.')
-    labels = {
-        "major": "PostgreSQL",
-        "dsn": "DSN",
-        "tcp_port": "TCP port",
-        "pid": "process",
-        "server_user": "runs as",
-        "folder": "files",
-    }
-    for key, label in labels.items():
-        if facts[key] is not None:
-            typer.echo(f"  {label:<10} {facts[key]}")
+@dataclass(frozen=True, slots=True)
+class PrivateServerDsn:
+    """How to connect to the private server."""
+
+    dsn: str
 
 
-def _install(dsn: str) -> None:
+def _status_text(status: ClusterStatus) -> str:
+    facts = (
+        ("PostgreSQL", status.major),
+        ("DSN", status.dsn),
+        ("TCP port", status.tcp_port),
+        ("process", status.pid),
+        ("runs as", status.server_user),
+        ("files", status.folder),
+    )
+    lines = [f"  {label:<10} {value}" for label, value in facts if value is not None]
+    return "\n".join([f'The private server "{status.name}" is {status.state.value}.', *lines])
+
+
+def _install(dsn: str, *, quiet: bool) -> None:
     # only `up` needs the compiler and the installer, and with it the database driver
     from kanon_pg.admin.install.installer import install
     from kanon_pg.cli.install import compiled_ahead
 
-    compiled_ahead()
+    compiled_ahead(quiet=quiet)
     install(dsn)
 
 
@@ -60,12 +61,10 @@ def up(
     database. It listens on a socket that only you can reach. Starting again is harmless, also after a
     crash.
     """
-    cluster = Cluster(name)
-    status = cluster.up(tcp_port=tcp, prepare=_install)
-    if as_json:
-        _show(status, as_json)
-    else:
-        typer.echo(cluster.tcp_dsn() if tcp is not None else status.dsn)
+    with errors_as(as_json):
+        cluster = Cluster(name)
+        status = cluster.up(tcp_port=tcp, prepare=partial(_install, quiet=as_json))
+        show(status, as_json, lambda started: cluster.tcp_dsn() if tcp is not None else str(started.dsn))
 
 
 def down(
@@ -77,12 +76,14 @@ def down(
 
     Its data stay for the next start, unless they are to be deleted.
     """
-    cluster = Cluster(name)
-    before = cluster.status().state
-    after = cluster.down(delete=delete)
-    _show(after, as_json)
-    if before is not State.RUNNING and not as_json:
-        typer.echo("It did not run before." if before is State.STOPPED else "There was none of this name.")
+    with errors_as(as_json):
+        cluster = Cluster(name)
+        before = cluster.status().state
+        show(cluster.down(delete=delete), as_json, _status_text)
+        if before is not State.RUNNING and not as_json:
+            typer.echo(
+                "It did not run before." if before is State.STOPPED else "There was none of this name."
+            )
 
 
 def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
@@ -90,10 +91,11 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
 
     The exit code is 3 unless it runs.
     """
-    found = Cluster(name).status()
-    _show(found, as_json)
-    if found.state is not State.RUNNING:
-        raise typer.Exit(NOT_RUNNING)
+    with errors_as(as_json):
+        found = Cluster(name).status()
+        show(found, as_json, _status_text)
+        if found.state is not State.RUNNING:
+            raise typer.Exit(NOT_RUNNING)
 
 
 def dsn(
@@ -103,9 +105,10 @@ def dsn(
     as_json: Json = False,
 ) -> None:
     """Print how to connect to the private server."""
-    cluster = Cluster(name)
-    found = cluster.tcp_dsn(database) if tcp else cluster.dsn(database)
-    typer.echo(json.dumps({"dsn": found}) if as_json else found)
+    with errors_as(as_json):
+        cluster = Cluster(name)
+        found = cluster.tcp_dsn(database) if tcp else cluster.dsn(database)
+        show(PrivateServerDsn(found), as_json, lambda one: one.dsn)
 
 
 def psql(

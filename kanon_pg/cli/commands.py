@@ -14,7 +14,8 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from kanon_pg.cli.hints import as_command, extras_required
+from kanon_pg.cli.failures import known_errors
+from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 SERVER = "Private server"
@@ -190,7 +191,7 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; turn a refusal into its text on standard error and exit code 1."""
         try:
-            with extras_required():
+            with known_errors():
                 return super().invoke(ctx)
         except KanonError as error:
             typer.secho(f"error {error.sqlstate}: {error.message}", fg="red", err=True)

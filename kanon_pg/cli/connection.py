@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -63,7 +63,8 @@ def connected(dsn: str | None, *, as_server: bool = False) -> Iterator[Connectio
     DatabaseError
         If the server cannot be reached.
     """
-    with connect(chosen_dsn(dsn), as_server=as_server) as connection:
+    # a connection whose commit fails does not close itself
+    with closing(connect(chosen_dsn(dsn), as_server=as_server)) as connection, connection:
         yield connection
 
 

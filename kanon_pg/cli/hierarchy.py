@@ -121,6 +121,21 @@ def load(
     with errors_as(as_json):
         if (file is None) == (table is None):
             raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
+        if table is None:
+            of_tables = {
+                "--child": child is not None,
+                "--parent": parent is not None,
+                "--repeat": repeat,
+                "--inner": inner,
+            }
+            _require_none(of_tables, "a file", "Leave it out, or name a table with --table in place of FILE.")
+        else:
+            of_files = {
+                "--delimiter": delimiter is not None,
+                "--header": header is True,
+                "--no-header": header is False,
+            }
+            _require_none(of_files, "a table", "Leave it out, or name FILE in place of --table.")
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
         with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
@@ -204,6 +219,13 @@ def _table(found: list[ListedHierarchy]) -> Table | str:
 def _show_done(done: HierarchyDone, as_json: bool) -> None:
     version = "" if done.version is None else f", version {done.version}"
     show(done, as_json, lambda one: f"{one.action} {one.hierarchy}{version}")
+
+
+def _require_none(given: dict[str, bool], source: str, hint: str) -> None:
+    """Refuse options that were given though they say nothing about what the hierarchy is read from."""
+    options = [option for option, is_given in given.items() if is_given]
+    if options:
+        raise InputError(f"With {source}, {' and '.join(options)} would have no effect.", hint=hint)
 
 
 def _options(description: str | None, shared: bool) -> dict[str, Any]:

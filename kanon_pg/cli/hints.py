@@ -10,10 +10,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from kanon_pg.errors import InstallError
 
 COMMANDS_OF_FUNCTIONS = {
     "kanon_anonymize": "anonymize",
@@ -177,29 +173,3 @@ def _item(name: str) -> str:
 def _seconds(interval: str) -> str:
     number, _, unit = interval.partition(" ")
     return str(int(number) * _SECONDS[unit.removesuffix("s")])
-
-
-_EXTRAS = {"matplotlib": "plots", "pyarrow": "files"}
-"""Which extra of the package brings a library."""
-
-
-@contextmanager
-def extras_required() -> Iterator[None]:
-    """Say which extra of the package brings a library that the block needs and that is not installed.
-
-    Raises
-    ------
-    InstallError
-        In place of the error of the import.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0]
-        if library not in _EXTRAS:
-            raise
-        raise InstallError(
-            f"This needs the library {library}, which is not installed.",
-            hint=f"pip install 'kanon_pg[{_EXTRAS[library]}]', or all that the commands need: "
-            f"'kanon_pg[{','.join(_EXTRAS.values())}]'.",
-        ) from error

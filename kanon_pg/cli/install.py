@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,9 +85,6 @@ def _text(report: CompilationReport) -> str:
     return f"{what} for {for_whom}: {report.store}"
 
 
-JsonResult = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
 def install(
     dsn: DsnArgument = None,
     api_schema: Annotated[
@@ -109,24 +104,25 @@ def install(
             show_default="functions if the server can have them",
         ),
     ] = None,
-    as_json: JsonResult = False,
+    as_json: Json = False,
 ) -> None:
     """Install kanon into a database, or bring it up to date.
 
     Declarations and releases stay. If anything is missing, all of it is listed, and nothing is changed. The
     solvers are compiled first, unless they are or the package is at --python-path.
     """
-    if not python_path:
-        compiled_ahead(quiet=as_json)
-    folder = runtime_dir.absolute() if runtime_dir is not None else None
-    report = install_into(
-        chosen_dsn(dsn),
-        api_schema=api_schema,
-        python_path=python_path or None,
-        plpython=in_server,
-        runtime_folder=folder,
-    )
-    typer.echo(json.dumps(asdict(report)) if as_json else _install_text(report))
+    with errors_as(as_json):
+        if not python_path:
+            compiled_ahead(quiet=as_json)
+        folder = runtime_dir.absolute() if runtime_dir is not None else None
+        report = install_into(
+            chosen_dsn(dsn),
+            api_schema=api_schema,
+            python_path=python_path or None,
+            plpython=in_server,
+            runtime_folder=folder,
+        )
+        show(report, as_json, _install_text)
 
 
 def uninstall(
@@ -134,26 +130,27 @@ def uninstall(
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Also drop objects of users that depend on releases.")
     ] = False,
-    as_json: JsonResult = False,
+    as_json: Json = False,
 ) -> None:
     """Remove kanon from a database with all releases; your own tables stay."""
-    report = uninstall_from(chosen_dsn(dsn), cascade=cascade)
-    typer.echo(json.dumps(asdict(report)) if as_json else _uninstall_text(report))
+    with errors_as(as_json):
+        show(uninstall_from(chosen_dsn(dsn), cascade=cascade), as_json, _uninstall_text)
 
 
-def check(dsn: DsnArgument = None, as_json: JsonResult = False) -> None:
+def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
     """Prove that everything works in a database, in seconds; leaves nothing behind.
 
     The exit code is 1 if anything is not as it must be.
     """
-    with connected(dsn, as_server=True) as connection, progress_bar(not as_json) as advance:
-        advance("checking", None)
-        db = PsycopgDatabase(connection)
-        items = check_database(db, lambda relation, release: _trial(db, relation, release))
-        connection.rollback()
-    typer.echo(json.dumps([asdict(item) for item in items]) if as_json else _check_text(items))
-    if not all(item.ok for item in items):
-        raise typer.Exit(1)
+    with errors_as(as_json):
+        with connected(dsn, as_server=True) as connection, progress_bar(not as_json) as advance:
+            advance("checking", None)
+            db = PsycopgDatabase(connection)
+            items = check_database(db, lambda relation, release: _trial(db, relation, release))
+            connection.rollback()
+        show(items, as_json, _check_text)
+        if not all(item.ok for item in items):
+            raise typer.Exit(1)
 
 
 def install_extension(
@@ -173,27 +170,31 @@ def install_extension(
     root: Annotated[
         Path, typer.Option(help="Put in front of the server's folder; for those who make packages.")
     ] = Path("/"),
-    as_json: JsonResult = False,
+    as_json: Json = False,
 ) -> None:
     """Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.
 
     Needs the right to write there, so mostly root. Databases that have the extension already are brought up
     to date with ALTER EXTENSION kanon_pg UPDATE.
     """
-    folders = folders_of(pg_config or _pg_config(server))
-    if not python_path:
-        compiled_ahead(quiet=as_json)
-    written = write_extension(
-        folders,
-        python_path=python_path or None,
-        runtime_folder=runtime_dir.absolute() if runtime_dir is not None else None,
-        root=root.absolute(),
+    with errors_as(as_json):
+        folders = folders_of(pg_config or _pg_config(server))
+        if not python_path:
+            compiled_ahead(quiet=as_json)
+        written = write_extension(
+            folders,
+            python_path=python_path or None,
+            runtime_folder=runtime_dir.absolute() if runtime_dir is not None else None,
+            root=root.absolute(),
+        )
+        show([str(path) for path in written], as_json, lambda paths: _extension_text(paths, folders.major))
+
+
+def _extension_text(paths: list[str], major: int) -> str:
+    lines = [f"wrote {path}" for path in paths]
+    return "\n".join(
+        [*lines, f"Try, in a database of PostgreSQL {major}: CREATE EXTENSION kanon_pg CASCADE;"]
     )
-    if as_json:
-        typer.echo(json.dumps([str(path) for path in written]))
-        return
-    typer.echo("\n".join(f"wrote {path}" for path in written))
-    typer.echo(f"Try, in a database of PostgreSQL {folders.major}: CREATE EXTENSION kanon_pg CASCADE;")
 
 
 def _pg_config(major: int | None) -> Path:

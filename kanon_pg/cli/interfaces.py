@@ -24,6 +24,7 @@ from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.statements import statement
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
+from kanon_pg.hierarchies.storage import hierarchy_in
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION, Composition
 from kanon_pg.release.report import ReleaseReport
@@ -43,32 +44,25 @@ class ServerInterface:
 
     def anonymize(self, arguments: Arguments, advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
-        with self._calling() as db:
-            db.row(statement("set_progress_notices"))
-            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+        with self._reporting(advance) as db:
             row = _call(db, ANONYMIZE, "call_anonymize", arguments)
             return ReleaseReport(**{**row, "termination": Termination(row["termination"])})
 
     def certificate(self, arguments: Arguments, advance: Advance) -> str:
         """Return what proves the bound of a release, see `kanon_pg.client.certificate`."""
-        with self._calling() as db:
-            db.row(statement("set_progress_notices"))
-            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+        with self._reporting(advance) as db:
             text: str = _call(db, CERTIFICATE, "call_certificate", arguments)["certificate"]
             return text
 
     def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
         """Say what releases disclose together, see `kanon_pg.client.composition`."""
-        with self._calling() as db:
-            db.row(statement("set_progress_notices"))
-            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+        with self._reporting(advance) as db:
             rows = db.rows(COMPOSITION.statement("call_composition"), *COMPOSITION.values(arguments))
             return tuple(Composition(**{**row, "releases": tuple(row["releases"])}) for row in rows)
 
     def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
-        with self._calling() as db:
-            self._pass_on_notices()
+        with self._reporting() as db:
             _call(db, DECLARE, "call_declare", arguments)
 
     def undeclare(self, relation: str) -> None:
@@ -78,8 +72,7 @@ class ServerInterface:
 
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
-        with self._calling() as db:
-            self._pass_on_notices()
+        with self._reporting() as db:
             db.row(statement("call_refresh"), _checked(release))
 
     def drop(self, release: str) -> None:
@@ -105,17 +98,21 @@ class ServerInterface:
     def hierarchy_content(self, name: str) -> GeneralizationHierarchy:
         """Return a stored hierarchy."""
         with self._calling() as db:
-            rows = db.rows(statement("call_hierarchy_values"), _checked(name))
-            levels = zip(*(row["nodes"] for row in rows), strict=True)
-            return GeneralizationHierarchy(tuple(row["value"] for row in rows), tuple(levels))
+            return hierarchy_in(db.rows(statement("call_hierarchy_values"), _checked(name)))
 
     def drop_hierarchy(self, name: str) -> None:
         """Forget a stored hierarchy."""
         with self._calling() as db:
             db.row(statement("call_hierarchy_drop"), _checked(name))
 
-    def _pass_on_notices(self) -> None:
-        self.connection.add_notice_handler(lambda notice: note(notice.message_primary or ""))
+    @contextmanager
+    def _reporting(self, advance: Advance | None = None) -> Iterator[PsycopgDatabase]:
+        """Open a call whose notices become notes; with `advance`, the server says how far it is."""
+        with self._calling() as db:
+            if advance is not None:
+                db.row(statement("set_progress_notices"))
+            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+            yield db
 
     @contextmanager
     def _calling(self) -> Iterator[PsycopgDatabase]:
@@ -181,9 +178,9 @@ class ClientInterface:
 Interface = ServerInterface | ClientInterface
 
 
-def _pass_on(message: str, advance: Advance) -> None:
+def _pass_on(message: str, advance: Advance | None) -> None:
     progress = _PROGRESS.fullmatch(message)
-    if progress is None:
+    if advance is None or progress is None:
         note(message)
     else:
         advance(progress[1], None if progress[2] is None else int(progress[2]) / 100)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -14,7 +15,8 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kanon_pg.cli.hints import as_command, extras_required
+from kanon_pg.cli.failures import known_errors
+from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 if TYPE_CHECKING:  # few commands draw, and Matplotlib takes its time
@@ -34,17 +36,22 @@ def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None
 
     Parameters
     ----------
-    result : dataclass or sequence of dataclass
+    result : dataclass, or sequence of dataclass or str
         What a service returned.
     as_json : bool
         Print its fields as JSON instead of rendering it.
     render : callable
-        Turns it into something that rich can print.
+        Turns it into something that rich can print, or into text that is printed as it is.
     """
     if as_json:
         typer.echo(to_json(result))
         return
-    lay_out(render(result))
+    rendered = render(result)
+    if isinstance(rendered, str):
+        # rich would take [...] in it for markup, and break a DSN where the terminal ends
+        typer.echo(rendered)
+    else:
+        lay_out(rendered)
 
 
 def lay_out(*parts: Any) -> None:
@@ -68,21 +75,25 @@ def console_up_to(width: int) -> Console:
 
 
 def to_json(result: Any) -> str:
-    """Return the fields of a dataclass, or of each of a sequence, as JSON."""
-    return json.dumps(_plain(result), ensure_ascii=False, indent=2, default=str)
+    """Return the fields of a dataclass, or what each item of a sequence is, as JSON."""
+    return json.dumps(_plain(result), ensure_ascii=False, indent=2, default=_text)
 
 
 def _plain(result: Any) -> Any:
     if is_dataclass(result) and not isinstance(result, type):
         return asdict(result)
-    return [_plain(item) for item in result]
+    return [item if isinstance(item, str) else _plain(item) for item in result]
+
+
+def _text(value: Any) -> str:
+    return str(value.value if isinstance(value, Enum) else value)
 
 
 @contextmanager
 def errors_as(as_json: bool) -> Iterator[None]:
     """Print an error of the block as JSON on standard error and exit with code 1, if `as_json`."""
     try:
-        with extras_required():
+        with known_errors():
             yield
     except KanonError as error:
         if not as_json:

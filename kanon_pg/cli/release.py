@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -40,6 +38,7 @@ from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.tables.whole_file import complete_or_absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +383,8 @@ def _written(text: str, file: Path | None) -> WrittenCertificate:
     found = json.loads(text)
     name: str = found["release"]
     path = Path(f"{name.replace('/', '_')}.certificate.json") if file is None else file
-    _write(path, text)
+    with complete_or_absent(path, "The certificate", private=True) as made:
+        made.write(text.encode())
     cost, bound = found["cost"], found["lower_bound"]
     return WrittenCertificate(
         release=name,
@@ -397,23 +397,6 @@ def _written(text: str, file: Path | None) -> WrittenCertificate:
         gap=(cost - bound) / cost if cost else 0.0,
         bytes=len(text.encode()),
     )
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file that this account alone may read; it appears complete or not at all."""
-    try:
-        with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as made:
-            try:
-                made.write(text)
-                made.close()
-                os.replace(made.name, path)
-            except BaseException:
-                os.unlink(made.name)
-                raise
-    except OSError as error:
-        raise InputError(
-            f"The certificate cannot be written: {error.strerror}.", hint="Name another file."
-        ) from error
 
 
 def _certified(written: WrittenCertificate) -> Table:

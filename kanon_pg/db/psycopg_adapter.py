@@ -47,6 +47,38 @@ def mapped_errors() -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def every_error_mapped() -> Iterator[None]:
+    """Raise psycopg's errors as this package's errors, cancellation, too: for the edge of a program.
+
+    Raises
+    ------
+    DatabaseError
+        Of state 57014 after a cancellation, without a state if the connection was lost.
+    """
+    with mapped_errors():
+        try:
+            yield
+        except psycopg.errors.QueryCanceled as error:
+            raise database_error(
+                error.sqlstate, error.diag.message_primary or type(error).__name__, _CANCELLED
+            ) from error
+        except psycopg.OperationalError as error:
+            if error.sqlstate is not None:
+                raise
+            raise DatabaseError(
+                "The connection to the database was lost.",
+                detail="Whether the last change took effect is not known.",
+                hint="Look at what is there before you do it again.",
+            ) from error
+
+
+_CANCELLED = (
+    "If it took too long: PGOPTIONS='-c statement_timeout=0' lifts the limit. If somebody cancelled it: "
+    "repeat it."
+)
+
+
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
 

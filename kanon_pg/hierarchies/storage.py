@@ -7,7 +7,7 @@ somebody's table: only who stored a hierarchy may see or use it, unless it is sh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, array_element
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, NameTaken, NotPermitted, UnknownName
 from kanon_pg.hierarchies.definition import HierarchyDefinition
@@ -141,7 +141,11 @@ def drop(db: Database, name: str, role: str) -> None:
 
 def read(db: Database, stored: StoredHierarchy) -> GeneralizationHierarchy:
     """Return what a stored hierarchy says of its values, in their order as texts."""
-    rows = db.rows(statement("hierarchy_rows"), stored.name, stored.version)
+    return hierarchy_in(db.rows(statement("hierarchy_rows"), stored.name, stored.version))
+
+
+def hierarchy_in(rows: Sequence[Row]) -> GeneralizationHierarchy:
+    """Return the hierarchy in rows of a value each, with the nodes above it, from the lowest up."""
     levels = zip(*(row["nodes"] for row in rows), strict=True)
     return GeneralizationHierarchy(tuple(row["value"] for row in rows), tuple(levels))
 

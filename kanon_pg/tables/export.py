@@ -5,11 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,6 +24,7 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_erro
 from kanon_pg.db.statements import Statement, render, statement
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.release.record import name_in_sql
+from kanon_pg.tables.whole_file import complete_or_absent
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
@@ -83,7 +83,7 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
         db = PsycopgDatabase(connection)
         db.row(statement("export_spelling"))
         view = _find(db, release)
-        with _complete_or_absent(path) as file:
+        with complete_or_absent(path, f"The file {path}") as file:
             if kind == ".parquet":
                 columns = parquet_columns(db, view)
                 rows = write_parquet(file, columns, _csv(connection, view, csv_expression))
@@ -179,21 +179,6 @@ def _write_csv(connection: Connection, view: RelationFacts, file: BinaryIO, *, p
         for block in content:
             target.write(block)
     return content.rows
-
-
-@contextmanager
-def _complete_or_absent(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside `path` that takes its place if the block succeeds."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            with part.open("xb") as file:
-                yield file
-            part.replace(path)
-        except OSError as error:
-            raise InputError(f"The file {path} cannot be written: {error.strerror}.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 NAMES = pa.list_(pa.string())

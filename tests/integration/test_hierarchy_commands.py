@@ -102,6 +102,30 @@ def test_mistakes_are_refused_before_anything_is_stored(
     assert run("list") == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("file", "--child", "code"), "--child"),
+        (("file", "--parent", "parent"), "--parent"),
+        (("file", "--repeat"), "--repeat"),
+        (("file", "--inner"), "--inner"),
+        (("--table", "codes", "--delimiter", ","), "--delimiter"),
+        (("--table", "codes", "--header"), "--header"),
+        (("--table", "codes", "--no-header"), "--no-header"),
+        (("file", "--child", "", "--inner"), "--child and --inner"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(
+    run: Run, tables: None, tmp_path: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    file = tmp_path / "wards.csv"
+    file.write_text(_WARDS)
+    refused = run("load", "wards", *(str(file) if one == "file" else one for one in arguments))
+    assert refused.get("sqlstate") == "KA100"
+    assert f", {named} would have no effect." in refused["message"]
+    assert run("list") == []
+
+
 def test_people_see_lines(dsn: str, tables: None) -> None:
     def text(*arguments: str) -> str:
         return CliRunner().invoke(app, ["hierarchy", *arguments, "--dsn", dsn]).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -13,7 +14,8 @@ from typer.testing import CliRunner
 from kanon_pg import __version__
 from kanon_pg.cli import app, commands
 from kanon_pg.cli.commands import COMMANDS, CommandEntry, loaded
-from kanon_pg.cli.output import lay_out, listing
+from kanon_pg.cli.output import lay_out, listing, show
+from kanon_pg.cli.release import CompletedAction
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -65,6 +67,26 @@ def test_refusal_says_code_message_and_hint_on_standard_error(monkeypatch: pytes
     assert result.stdout == ""
     assert "error KA100: This is not a name for a private server." in result.stderr
     assert "hint: Use 1 to 40 lower-case letters" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "up",
+        "down",
+        "status",
+        "dsn",
+        "install host=/nowhere --python-path /nowhere",
+        "uninstall host=/nowhere",
+        "check host=/nowhere",
+        "extension install --pg-config /nowhere",
+    ],
+)
+def test_every_refusal_can_be_json(arguments: str) -> None:
+    named = ["--name", "Not A Name"] if " " not in arguments else []
+    refused = CliRunner().invoke(app, [*arguments.split(), *named, "--json"])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert set(json.loads(refused.stderr)) == {"sqlstate", "message", "detail", "hint"}
 
 
 def test_detail_of_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +154,12 @@ def test_an_empty_item_of_a_list_is_wrong_usage() -> None:
     result = CliRunner().invoke(app, ["measure", "t", "--qi", "a,,b"])
     assert result.exit_code == 2
     assert "an item of the list" in result.stderr
+
+
+def test_texts_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"dropped a[b] :smile: {'x' * 300}"
+    show(CompletedAction("dropped", "a[b]"), as_json=False, render=lambda _: text)
+    assert capsys.readouterr().out == f"{text}\n"
 
 
 def test_tables_in_a_pipe_have_no_blanks_at_the_end_of_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,14 +70,14 @@ def test_a_line_that_is_none_hides_no_other(tmp_path: Path) -> None:
 
 
 def test_the_older_half_is_forgotten(tmp_path: Path) -> None:
-    lines = [json.dumps([float(number), "ann"]) for number in range(60_000)]
+    lines = [json.dumps([float(number), "ann"]) for number in range(80_000)]
     (tmp_path / FILE).write_text("\n".join(lines))
-    interrupt(tmp_path, query(60_000))
+    interrupt(tmp_path, query(80_000))
     collect(tmp_path)
     found = [time for time, _ in interruptions(tmp_path)]
-    assert found[-1] == 60_000.0
-    assert found == list(map(float, range(60_001)))[-len(found) :]
-    assert 20_000 < len(found) < 40_000
+    assert found[-1] == 80_000.0
+    assert found == list(map(float, range(80_001)))[-len(found) :]
+    assert 30_000 < len(found) < 50_000
 
 
 @given(

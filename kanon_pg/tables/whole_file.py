@@ -1,0 +1,45 @@
+"""Files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from kanon_pg.errors import InputError
+
+
+@contextmanager
+def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Open a file beside `path` that takes its place if the block succeeds.
+
+    Parameters
+    ----------
+    path : Path
+        What is replaced if it exists.
+    name : str
+        What an error calls the file.
+    private : bool
+        Whether this account alone may read the file, from its beginning on.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    part = path.parent / f".{secrets.token_hex(8)}.part"
+    mode = 0o600 if private else 0o666
+    try:
+        try:
+            with open(part, "xb", opener=lambda file, flags: os.open(file, flags, mode)) as file:
+                yield file
+            part.replace(path)
+        except OSError as error:
+            raise InputError(
+                f"{name} cannot be written: {error.strerror}.", hint="Name another file."
+            ) from error
+    finally:
+        part.unlink(missing_ok=True)
