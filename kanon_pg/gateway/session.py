@@ -132,8 +132,8 @@ async def _cancel(packet: bytes, shared: GatewayState) -> None:
 
 _log = logging.getLogger("kanon_pg.gateway")
 
-_FORWARDED = b"BDECSHX"
-_COPY_DATA = b"dcf"
+_FORWARDED_KINDS = frozenset({b"B", b"D", b"E", b"C", b"S", b"H", b"X"})
+_COPY_DATA_KINDS = frozenset({b"d", b"c", b"f"})
 _LONG_TEXT_CHARACTERS = 8_192
 _MAX_REFUSED = 1_000
 _NO_CALLS = Finding("G012", 0, 0, "Function calls outside of SQL do not pass the gateway.", "Write SELECT.")
@@ -356,7 +356,3 @@ class ClientSession:
             if self._state.ready:
                 self._incoming.longest = self._shared.limits.message_bytes
             await self._client.send(b"".join(pieces))
-
-
-_COPY_DATA_KINDS = frozenset(_COPY_DATA[place : place + 1] for place in range(len(_COPY_DATA)))
-_FORWARDED_KINDS = frozenset(_FORWARDED[place : place + 1] for place in range(len(_FORWARDED)))

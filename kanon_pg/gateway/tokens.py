@@ -42,7 +42,7 @@ class Token:
     Parameters
     ----------
     start, end : int
-        ConnectionSlot in the whole text.
+        Its place in the whole text.
     name : str
         Of a word or quoted name: what it names, as PostgreSQL folds it; empty for all others.
     """
