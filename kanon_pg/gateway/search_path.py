@@ -293,6 +293,11 @@ class SearchPathTracker:
             self._ahead.complete(sent)
 
     @property
+    def waits(self) -> bool:
+        """Whether the server has not answered everything."""
+        return bool(self._queue)
+
+    @property
     def settled(self) -> bool:
         """Whether the path is certain for what is sent next, unless that is skipped."""
         return not (self.varies and self._units)

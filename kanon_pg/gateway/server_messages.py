@@ -135,7 +135,7 @@ class ServerMessages:
             case b"K":
                 return self._key(message)
             case b"Z":
-                self.state.ready, self.state.busy = True, False
+                self.state.ready, self.state.busy = True, self.state.tracker.waits
             case b"N":
                 # debug messages and log lines tell what the server did, whatever set their level
                 severity = protocol.notice_fields(message.body).get(b"V")

@@ -295,6 +295,7 @@ class ClientSession:
 
     def _noted(self, message: WireMessage, effects: Effects = ()) -> bytes:
         self._state.tracker.sent(message, effects)
+        self._state.busy = True  # it may have waited until the server was not
         return message.encode()
 
     async def _query(self, body: bytes) -> bytes:
