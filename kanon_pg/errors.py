@@ -1,8 +1,12 @@
-"""The tree of everything kanon_pg can refuse, and how each refusal looks to SQL.
+"""The tree of what kanon_pg refuses in SQL and Python, and how each refusal looks to SQL.
 
-Every error carries a message, an optional detail, an optional hint and an SQLSTATE of the reserved
-class ``KA``; both interfaces (PL/Python and psycopg) show the same four fields. No field ever contains a
-cell value: columns, counts and positions only, because a message is an output channel.
+Every error carries a message, an optional detail, an optional hint and an SQLSTATE, and both interfaces
+(PL/Python and psycopg) show the same four fields. No field ever contains a cell value: columns, counts and
+positions only, because a message is an output channel.
+
+The SQLSTATEs of the tree are of the reserved class ``KA``. Two more errors below KanonError stand in
+`kanon_pg.gateway` and have PostgreSQL's own states, which clients of the gateway know: TooManyClients (53300)
+and ProtocolViolation (08P01).
 
 ::
 

@@ -192,7 +192,7 @@ def _printable(line: str) -> str:
 
 
 _MEBIBYTE = 1024 * 1024
-
+_DEFAULTS = ClientLimits()
 
 _Host = Annotated[str, typer.Option("--host", help="Address to listen on, or a folder for a Unix socket.")]
 _Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")]
@@ -223,12 +223,12 @@ def gateway(
     certificate: _Certificate = None,
     key: _Key = None,
     trust: _Trust = False,
-    connections: _Connections = 100,
-    per_address: _PerAddress = 50,
-    unauthenticated: _Unauthenticated = 50,
-    login: _Login = 60.0,
-    message: _Message = 16,
-    idle: _Idle = 3600.0,
+    connections: _Connections = _DEFAULTS.connections,
+    per_address: _PerAddress = _DEFAULTS.per_address,
+    unauthenticated: _Unauthenticated = _DEFAULTS.unauthenticated,
+    login: _Login = _DEFAULTS.login_seconds,
+    message: _Message = _DEFAULTS.message_bytes // _MEBIBYTE,
+    idle: _Idle = _DEFAULTS.idle_seconds,
     as_json: Json = False,
     quiet: _Quiet = False,
 ) -> None:

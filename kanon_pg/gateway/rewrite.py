@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.gateway.allowed_names import CATALOG_VIEWS, HARMLESS_CATALOGS, SYNTAX_FUNCTIONS, AllowedNames
 from kanon_pg.gateway.scanned_text import QualifiedName, ScannedQuery, ScannedText
+from kanon_pg.gateway.search_path import Effects, Schemas
 from kanon_pg.gateway.statements import permitted, string_value
 from kanon_pg.gateway.tokens import Token, TokenKind
 from kanon_pg.queries.check.catalog import CatalogSnapshot
@@ -247,14 +248,14 @@ class Rewritten:
         Whether positions in it are those in the client's text.
     queries : int
         How many queries are in it.
-    search_path : tuple of str or None
-        What the session's search path becomes, None if it stays.
+    effects : tuple of PathEffect or None
+        What each statement does to the search path.
     """
 
     text: str
     keeps_positions: bool = True
     queries: int = 0
-    search_path: tuple[str, ...] | None = None
+    effects: Effects = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,21 +274,20 @@ class Refused:
 def rewrite(
     scanned: ScannedText,
     context: RewriteContext,
-    search_path: Sequence[str],
-    start_path: Sequence[str] = (),
+    paths: Sequence[Schemas],
     types: Sequence[int] = (),
 ) -> Rewritten | Refused:
     """Return the text to send in place of a client's, or why nothing is sent.
 
     Parameters
     ----------
-    search_path, start_path : sequence of str
-        The session's now, and what RESET makes of it.
+    paths : sequence of tuple of str
+        The search path before each statement.
     types : sequence of int
         OIDs of the parameters' types, as far as the client gives them.
     """
     try:
-        return _TextRewriting(scanned, context, tuple(search_path), tuple(start_path), types).rewritten()
+        return _TextRewriting(scanned, context, paths, types).rewritten()
     except _Findings as refused:
         return Refused(refused.findings)
     except Refusal as refusal:
@@ -310,24 +310,19 @@ class _TextRewriting:
 
     scanned: ScannedText
     context: RewriteContext
-    path: tuple[str, ...]
-    start_path: tuple[str, ...]
+    paths: Sequence[Schemas]
     types: Sequence[int]
     replaced: list[Replacement] = field(default_factory=list)
     queries: int = 0
-    new_path: tuple[str, ...] | None = None
 
     def rewritten(self) -> Rewritten:
-        for statement in self.scanned.statements:
-            part = statement.part
-            if part.search_path is not None or part.resets_path:
-                self.path = self.new_path = part.search_path or self.start_path
+        for number, statement in enumerate(self.scanned.statements):
             if statement.query is not None:
-                self._query(statement.query)
-        return Rewritten(self._written(), not self.replaced, self.queries, self.new_path)
+                self._query(statement.query, self.paths[number])
+        return Rewritten(self._written(), not self.replaced, self.queries, self.scanned.effects)
 
-    def _query(self, query: ScannedQuery) -> None:
-        snapshot = replace(self.context.snapshot, search_path=self.path)
+    def _query(self, query: ScannedQuery, path: Schemas) -> None:
+        snapshot = replace(self.context.snapshot, search_path=path)
         if reads_protected(query.qualified_names, query.common_tables, snapshot):
             self._checked_query(query.tokens, snapshot)
         else:

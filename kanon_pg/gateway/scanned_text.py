@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kanon_pg.gateway.allowed_names import BEFORE_PARENTHESIS
+from kanon_pg.gateway.search_path import Effects
 from kanon_pg.gateway.statements import STATEMENTS, StatementPart, unknown_kind
 from kanon_pg.gateway.tokens import Token, TokenKind, statements, tokens
 
@@ -263,9 +264,12 @@ class ScannedText:
                     continue
                 if len(qualified.parts) > 1 or qualified.parts[0] not in statement.query.common_tables:
                     found.update(qualified.parts)
-        if found:  # what a text sets, it may use
-            found.update(name for one in self.statements for name in one.part.search_path or ())
         return frozenset(found)
+
+    @property
+    def effects(self) -> Effects:
+        """What each statement does to the search path."""
+        return tuple(statement.part.effect for statement in self.statements)
 
 
 _SYSTEM_SCHEMAS = frozenset({"pg_catalog", "information_schema", "kanon_catalog"})

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from kanon_pg.gateway import protocol
 from kanon_pg.gateway.connection_slots import ConnectionSlot
 from kanon_pg.gateway.protocol import Fields, ProtocolViolation, WireMessage, error_message
+from kanon_pg.gateway.search_path import ANSWERS, Schemas, SearchPathTracker
 from kanon_pg.gateway.state import GatewayState
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.request import refused
@@ -51,7 +52,7 @@ def without_positions(fields: Fields) -> WireMessage:
     return error_message({code: value for code, value in fields.items() if code not in _POSITION_FIELDS})
 
 
-INSPECTED = b"RSKZEGWCN"
+INSPECTED = b"RSKGWN" + ANSWERS
 """Types of the messages to look at; all others pass."""
 
 _AUTHENTICATION = b"R"
@@ -69,10 +70,10 @@ class SessionState:
 
     Parameters
     ----------
-    start_path, path, path_before : tuple of str
-        Search path: at the start, now, and before the transaction; None until it is needed.
-    rolled_back : bool
-        Whether something was rolled back in the transaction.
+    start_path : tuple of str or None
+        Search path at the start; None until it is needed.
+    tracker : SearchPathTracker
+        Follows the search path.
     challenged : bool
         Whether the server asked for authentication.
     ready : bool
@@ -88,10 +89,8 @@ class SessionState:
     """
 
     user: str
-    start_path: tuple[str, ...] = ()
-    path: tuple[str, ...] | None = None
-    path_before: tuple[str, ...] | None = None
-    rolled_back: bool = False
+    start_path: Schemas | None = None
+    tracker: SearchPathTracker = field(default_factory=SearchPathTracker)
     challenged: bool = False
     ready: bool = False
     busy: bool = False
@@ -124,7 +123,8 @@ class ServerMessages:
 
     def translated(self, message: WireMessage) -> WireMessage | None:
         """Return what the client gets in place of a message, None if it gets nothing."""
-        state = self.state
+        if self.state.ready:
+            self.state.tracker.answered(message)
         match message.kind:
             case b"R":
                 return self._authentication(message)
@@ -135,17 +135,14 @@ class ServerMessages:
             case b"K":
                 return self._key(message)
             case b"Z":
-                self._ready(message.body)
-            case b"C":
-                state.rolled_back = state.rolled_back or message.body.startswith(b"ROLLBACK")
+                self.state.ready, self.state.busy = True, self.state.tracker.waits
             case b"N":
                 # debug messages and log lines tell what the server did, whatever set their level
                 severity = protocol.notice_fields(message.body).get(b"V")
                 return message if severity in _SHOWN_NOTICES else None
             case b"E":
-                state.rolled_back = True
                 return self._error(message)
-            case _:
+            case b"G" | b"W":
                 raise ProtocolViolation("The server asks for data, which the gateway never lets it.")
         return message
 
@@ -175,18 +172,6 @@ class ServerMessages:
         self._shared.keys[own] = message.body
         self.keys.append(own)
         return WireMessage(b"K", own)
-
-    def _ready(self, status: bytes) -> None:
-        state = self.state
-        state.busy = False
-        if not state.ready:
-            state.ready = True
-            state.rolled_back = False
-            return
-        if status == b"I":
-            if state.rolled_back:
-                state.path = state.path_before
-            state.path_before, state.rolled_back = state.path, False
 
     def _error(self, message: WireMessage) -> WireMessage:
         found = _REFUSED_TOKEN.search(message.body)

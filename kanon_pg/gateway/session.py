@@ -13,6 +13,7 @@ from kanon_pg.gateway.connection_slots import ConnectionSlot, TooManyClients
 from kanon_pg.gateway.protocol import Incoming, Outgoing, ProtocolViolation, WireMessage
 from kanon_pg.gateway.rewrite import Refused, Rewritten, rewrite
 from kanon_pg.gateway.scanned_text import scan_text
+from kanon_pg.gateway.search_path import START, Effects, PathState, Schemas, paths_before
 from kanon_pg.gateway.server_messages import INSPECTED, ServerMessages, SessionState, fatal, refusal
 from kanon_pg.gateway.state import GatewayState, connect
 from kanon_pg.gateway.statements import listed_path, start_parameters
@@ -132,8 +133,9 @@ async def _cancel(packet: bytes, shared: GatewayState) -> None:
 
 _log = logging.getLogger("kanon_pg.gateway")
 
-_FORWARDED = b"BDECSHX"
-_COPY_DATA = b"dcf"
+_FORWARDED_KINDS = frozenset({b"B", b"D", b"E", b"C", b"S", b"H", b"X"})
+_TEXT_KINDS = frozenset({b"Q", b"P"})
+_COPY_DATA_KINDS = frozenset({b"d", b"c", b"f"})
 _LONG_TEXT_CHARACTERS = 8_192
 _MAX_REFUSED = 1_000
 _NO_CALLS = Finding("G012", 0, 0, "Function calls outside of SQL do not pass the gateway.", "Write SELECT.")
@@ -160,6 +162,7 @@ class ClientSession:
         self._outgoing = Outgoing(INSPECTED)
         self._state = SessionState("")
         self._server_messages = ServerMessages(shared, self._state, slot)
+        self._answered = asyncio.Event()
         self._began = self._last_activity = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
@@ -169,7 +172,7 @@ class ClientSession:
             if login is None:
                 return
             self._server, self._state.user = login.server, login.user
-            self._state.path = self._state.path_before = login.search_path
+            self._state.start_path = login.search_path
             _log.info("session of %r from %s begins", self._state.user, self._client.peer)
             await self._converse()
         except ProtocolViolation as error:
@@ -256,9 +259,19 @@ class ClientSession:
                 if not self._state.ready:
                     forwarded += self._login_message(message)
                     continue
+                if message.kind in _TEXT_KINDS and not self._state.tracker.settled:
+                    await self._server.send(bytes(forwarded))
+                    forwarded.clear()
+                    await self._settle()
                 forwarded += await self._translated(message)
             if forwarded:
                 await self._server.send(bytes(forwarded))
+
+    async def _settle(self) -> None:
+        """Wait until the server has answered what was sent, so that its search path is certain."""
+        while not self._state.tracker.settled:
+            self._answered.clear()
+            await self._answered.wait()
 
     def _login_message(self, message: WireMessage) -> bytes:
         if message.kind not in (b"p", b"X"):
@@ -271,38 +284,53 @@ class ClientSession:
         if kind in _COPY_DATA_KINDS:
             return b""  # no COPY from a client ever begins; PostgreSQL ignores them then, too
         if kind == b"Q":
-            return (await self._query(message.body)).encode()
+            return await self._query(message.body)
         if kind == b"P":
-            return (await self._parse(message.body)).encode()
+            return await self._parse(message.body)
         if kind == b"F":
-            return protocol.query_message(self._refuse(Refused((_NO_CALLS,)), "")).encode()
+            return self._noted(protocol.query_message(self._refuse(Refused((_NO_CALLS,)), "")))
         if kind not in _FORWARDED_KINDS:
             raise ProtocolViolation("A message of an unknown type was received.")
+        return self._noted(message)
+
+    def _noted(self, message: WireMessage, effects: Effects = ()) -> bytes:
+        self._state.tracker.sent(message, effects)
+        self._state.busy = True  # it may have waited until the server was not
         return message.encode()
 
-    async def _query(self, body: bytes) -> WireMessage:
-        return protocol.query_message(await self._text(protocol.query_text(body), ()))
+    async def _query(self, body: bytes) -> bytes:
+        text, effects = await self._text(protocol.query_text(body), ())
+        return self._noted(protocol.query_message(text), effects)
 
-    async def _parse(self, body: bytes) -> WireMessage:
+    async def _parse(self, body: bytes) -> bytes:
         parse = protocol.parse_message(body)
-        return parse.with_text(await self._text(parse.text, parse.types))
+        text, effects = await self._text(parse.text, parse.types)
+        return self._noted(parse.with_text(text), effects)
 
-    async def _text(self, text: str, types: tuple[int, ...]) -> str:
-        """Return what is sent in place of a text."""
+    async def _text(self, text: str, types: tuple[int, ...]) -> tuple[str, Effects]:
+        """Return what is sent in place of a text, and what that does to the search path."""
         state, source = self._state, self._shared.source
         state.statements += 1
-        if not state.start_path:
-            state.start_path = state.path or await source.start_path(state.user)
-        path = state.path if state.path is not None else state.start_path
-        key = (state.user, text, path, state.start_path, types)
+        if state.start_path is None:
+            state.start_path = await source.start_path(state.user)
+        path_state = state.tracker.expected() if state.tracker.varies else PathState()
+        key = (state.user, text, path_state, state.start_path, types)
         result = source.cached_result(key)
         if result is None:
-            result = await self._rewritten(text, path, types)
+            result = await self._rewritten(text, path_state, types)
             source.store_result(key, text, result)
-        return self._refuse(result, text) if isinstance(result, Refused) else self._pass(result)
+        if isinstance(result, Refused):
+            return self._refuse(result, text), ()
+        return self._pass(result), result.effects
+
+    def _schemas(self, path: Schemas) -> Schemas:
+        """Return the schemas of a path of the session."""
+        user = self._state.user
+        named = (self._state.start_path or ()) if path == START else path
+        return tuple(user if one == "$user" else one for one in named)
 
     async def _rewritten(
-        self, text: str, path: tuple[str, ...], types: tuple[int, ...]
+        self, text: str, path_state: PathState, types: tuple[int, ...]
     ) -> Rewritten | Refused:
         try:
             scanned = (
@@ -310,13 +338,17 @@ class ClientSession:
                 if len(text) < _LONG_TEXT_CHARACTERS
                 else await asyncio.to_thread(scan_text, text)
             )
-            context = await self._shared.source.context(self._state.user, path, scanned.names)
+            path, *later = paths = [self._schemas(one) for one in paths_before(scanned.effects, path_state)]
+            # what a text sets or brings back, its statements may use
+            brought = {schema for one in later if one != path for schema in one}
+            names = scanned.names | brought if scanned.names else scanned.names
+            context = await self._shared.source.context(self._state.user, path, names)
         except Refusal as refusal:
             return Refused((refusal.finding,))
         except KanonError as error:
             _log.error("the catalog cannot be read: %s", error.message)
             return Refused((_NO_CATALOG,))
-        arguments = (scanned, context, path, self._state.start_path, types)
+        arguments = (scanned, context, paths, types)
         if scanned.names or len(text) >= _LONG_TEXT_CHARACTERS:
             return await asyncio.to_thread(rewrite, *arguments)
         return rewrite(*arguments)
@@ -325,8 +357,6 @@ class ClientSession:
         state = self._state
         state.queries += result.queries
         state.text_replaced = state.text_replaced or not result.keeps_positions
-        if result.search_path is not None:
-            state.path = tuple(state.user if one == "$user" else one for one in result.search_path)
         return result.text
 
     def _refuse(self, result: Refused, text: str) -> str:
@@ -353,10 +383,7 @@ class ClientSession:
                     pieces.append(piece)
                 elif (message := self._server_messages.translated(piece)) is not None:
                     pieces.append(message.encode())
+            self._answered.set()
             if self._state.ready:
                 self._incoming.longest = self._shared.limits.message_bytes
             await self._client.send(b"".join(pieces))
-
-
-_COPY_DATA_KINDS = frozenset(_COPY_DATA[place : place + 1] for place in range(len(_COPY_DATA)))
-_FORWARDED_KINDS = frozenset(_FORWARDED[place : place + 1] for place in range(len(_FORWARDED)))

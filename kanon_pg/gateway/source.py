@@ -88,10 +88,28 @@ class DatabaseSource:
     async def _cached(self, key: Key, read: Callable[[PsycopgDatabase], Found]) -> Found:
         kept = self._look_up(key)
         if kept is None:
-            async with self._lock:
-                kept = self._look_up(key) or await asyncio.to_thread(self._read, read)
+            kept = await self._read_alone(key, read)
             self._store(key, kept)
         return kept  # type: ignore[return-value]  # each kind of key has one type of value
+
+    async def _read_alone(self, key: Key, read: Callable[[PsycopgDatabase], object]) -> object:
+        """Read in a thread that no other reading runs beside.
+
+        A session that is cancelled stops to wait, but its thread goes on with the connection. So the end of
+        the thread gives the lock back, not that of the session.
+        """
+        await self._lock.acquire()
+        reading: asyncio.Future[object] | None = None
+        try:
+            kept = self._look_up(key)
+            if kept is not None:
+                return kept
+            reading = asyncio.get_running_loop().run_in_executor(None, self._read, read)
+            reading.add_done_callback(lambda _: self._lock.release())
+        finally:
+            if reading is None:
+                self._lock.release()
+        return await asyncio.shield(reading)
 
     def _read(self, read: Callable[[PsycopgDatabase], Found]) -> Found:
         """Read in one snapshot, once more if the connection turns out to be gone."""

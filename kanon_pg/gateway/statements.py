@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 from kanon_pg.errors import NotPermitted
-from kanon_pg.gateway.tokens import Token, TokenKind
+from kanon_pg.gateway.search_path import START, PathAction, PathEffect, Schemas
+from kanon_pg.gateway.tokens import MAX_NAME_BYTES, Token, TokenKind
 from kanon_pg.queries.check.findings import Refusal, Span
 
 _UTF8 = frozenset({"utf8", "unicode"})
@@ -177,14 +178,27 @@ def string_value(token: Token) -> str | None:
     return token.text[1:-1].replace("''", "'")
 
 
-def path_of(statement: Sequence[Token]) -> tuple[str, ...] | None:
-    """Return the schemas that a SET search_path names, None for DEFAULT."""
-    values = [token for token in statement if token.is_name or token.kind is TokenKind.STRING]
-    place = next(index for index, token in enumerate(values) if token.name.lower() == "search_path")
-    named = [token for token in values[place + 1 :] if not token.is_word("to")]
-    if named and named[0].is_word("default"):
-        return None
-    return tuple(token.name if token.is_name else string_value(token) or "" for token in named)
+def path_of(statement: Sequence[Token]) -> Schemas:
+    """Return the schemas that a SET search_path names, `START` for DEFAULT.
+
+    Raises
+    ------
+    Refusal
+        Code G020 if PostgreSQL would read another path than is written.
+    """
+    place = next(index for index, token in enumerate(statement) if token.name.lower() == "search_path")
+    values = statement[place + 2 :]
+    if values[0].is_word("default"):
+        return START
+    named = tuple(token.name or string_value(token) or "" for token in values if token.text != ",")
+    plain = all(token.is_name or token.kind is TokenKind.STRING for token in values[::2])
+    # PostgreSQL makes one string of two that follow each other in two lines
+    separated = len(values) % 2 == 1 and all(token.text == "," for token in values[1::2])
+    if not plain or not separated or any(len(name.encode()) > MAX_NAME_BYTES for name in named):
+        span = Span(values[0].start, values[-1].end)
+        hint = f"Write names of schemas of up to {MAX_NAME_BYTES} bytes, with commas between them."
+        raise Refusal("G020", span, "PostgreSQL would not read this search path as it is written.", hint)
+    return named
 
 
 def listed_path(value: str) -> tuple[str, ...]:
@@ -219,18 +233,19 @@ class StatementPart:
     ----------
     query : slice or None
         The tokens of the query in the statement.
-    search_path : tuple of str or None
-        What the search path becomes.
-    resets_path : bool
-        Whether the search path becomes what it was at the start.
+    effect : PathEffect or None
+        What the statement does to the search path.
     """
 
     query: slice | None = None
-    search_path: tuple[str, ...] | None = None
-    resets_path: bool = False
+    effect: PathEffect | None = None
 
 
 _NOTHING = StatementPart()
+_RESETS: Final[Mapping[str, PathEffect]] = {
+    "all": PathEffect(PathAction.RESET_ALL),
+    "search_path": PathEffect(PathAction.SET),
+}
 _KINDS_HINT = "Allowed are SELECT, transactions, cursors, COPY (SELECT ...) TO STDOUT and some settings."
 _COMMANDS = (
     "abort", "alter", "analyse", "analyze", "begin", "call", "checkpoint", "close", "cluster",
@@ -279,27 +294,56 @@ def _set(statement: Sequence[Token]) -> StatementPart:
     changed = check_set(statement)
     if changed is None or changed[0] != "search_path":
         return _NOTHING
-    path = path_of(statement)
-    return StatementPart(search_path=path, resets_path=path is None)
+    local = statement[1].is_word("local")
+    action = PathAction.SET_LOCAL if local else PathAction.SET
+    return StatementPart(effect=PathEffect(action, path_of(statement)))
 
 
 def _reset(statement: Sequence[Token]) -> StatementPart:
     _of_names(statement)
     names = [token.name for token in statement[1:]]
     if names in (["all"], ["time", "zone"]) or (len(names) == 1 and names[0].lower() in ALLOWED):
-        return StatementPart(resets_path=names[0].lower() in ("all", "search_path"))
+        return StatementPart(effect=_RESETS.get(names[0].lower()))
     _refuse(statement, "This setting may not be changed.")
 
 
 def _discard(statement: Sequence[Token]) -> StatementPart:
     _of_names(statement)
-    return StatementPart(resets_path=any(token.is_word("all") for token in statement))
+    if any(token.is_word("all") for token in statement):
+        return StatementPart(effect=PathEffect(PathAction.DISCARD_ALL))
+    return _NOTHING
+
+
+def _transaction(statement: Sequence[Token]) -> StatementPart:
+    _of_names(statement)
+    ends = statement[0].is_word("commit", "end")
+    return StatementPart(effect=PathEffect(PathAction.COMMIT if ends else PathAction.ROLLBACK))
+
+
+def _savepoint(statement: Sequence[Token]) -> StatementPart:
+    _of_names(statement)
+    action = PathAction.SAVEPOINT if statement[0].is_word("savepoint") else PathAction.RELEASE
+    return StatementPart(effect=PathEffect(action, name=statement[-1].name))
+
+
+def _rollback(statement: Sequence[Token]) -> StatementPart:
+    if not any(token.is_word("to") for token in statement):
+        return _transaction(statement)
+    _of_names(statement)
+    return StatementPart(effect=PathEffect(PathAction.ROLLBACK_TO, name=statement[-1].name))
+
+
+def _deallocate(statement: Sequence[Token]) -> StatementPart:
+    _of_names(statement)
+    name = "" if statement[-1].is_word("all") else statement[-1].name
+    return StatementPart(effect=PathEffect(PathAction.FORGET_STATEMENT, name=name))
 
 
 def _declare(statement: Sequence[Token]) -> StatementPart:
     for index, token in enumerate(statement):
         if token.is_word("for"):
-            return _inner(statement, slice(index + 1, None))
+            effect = PathEffect(PathAction.FORGET_CURSOR, name=statement[1].name)
+            return replace(_inner(statement, slice(index + 1, None)), effect=effect)
         if not token.is_name:
             break
     _refuse(statement, "This cursor cannot be read.", "Write DECLARE name CURSOR FOR SELECT ...")
@@ -318,7 +362,8 @@ def _prepare(statement: Sequence[Token]) -> StatementPart:
         _refuse(statement, "Transactions in two phases do not pass the gateway.")
     for index, token in enumerate(statement[2:], 2):
         if token.is_word("as"):
-            return _inner(statement, slice(index + 1, None))
+            effect = PathEffect(PathAction.FORGET_STATEMENT, name=statement[1].name)
+            return replace(_inner(statement, slice(index + 1, None)), effect=effect)
         if token.kind in (TokenKind.STRING, TokenKind.PARAMETER):
             break
     _refuse(statement, "This statement cannot be prepared.", "Write PREPARE name AS SELECT ...")
@@ -373,10 +418,11 @@ QUERIES: Final = ("select", "with", "values", "table")
 
 STATEMENTS: Final[Mapping[str, Callable[[Sequence[Token]], StatementPart]]] = {
     **dict.fromkeys((*QUERIES, "("), _query),
-    **dict.fromkeys(
-        ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"), _of_names
-    ),
-    **dict.fromkeys(("show", "deallocate", "close", "fetch", "move", "unlisten"), _of_names),
+    **dict.fromkeys(("begin", "start", "show", "close", "fetch", "move", "unlisten"), _of_names),
+    **dict.fromkeys(("commit", "end"), _transaction),
+    **dict.fromkeys(("rollback", "abort"), _rollback),
+    **dict.fromkeys(("savepoint", "release"), _savepoint),
+    "deallocate": _deallocate,
     "set": _set,
     "reset": _reset,
     "discard": _discard,

@@ -19,6 +19,8 @@ from kanon_pg.queries.check.findings import Refusal, Span
 
 MAX_TEXT_CHARACTERS = 262_144
 """Longest text of statements that is not refused."""
+MAX_NAME_BYTES = 63
+"""Longest name that PostgreSQL does not cut off."""
 
 
 class TokenKind(Enum):
@@ -42,7 +44,7 @@ class Token:
     Parameters
     ----------
     start, end : int
-        ConnectionSlot in the whole text.
+        Its place in the whole text.
     name : str
         Of a word or quoted name: what it names, as PostgreSQL folds it; empty for all others.
     """
@@ -84,7 +86,6 @@ _PIECE = re.compile(
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _FOLDED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_MAX_NAME_BYTES = 63
 _KINDS = {kind.name.lower(): kind for kind in TokenKind}
 
 
@@ -123,9 +124,9 @@ def _token(match: re.Match[str], before: Token | None) -> Token:
         name = piece.translate(_FOLDED)
     elif kind is TokenKind.QUOTED:
         name = piece[1:-1].replace('""', '"')
-    if len(name.encode()) > _MAX_NAME_BYTES:
+    if len(name.encode()) > MAX_NAME_BYTES:
         hint = "PostgreSQL would cut it off."
-        raise Refusal("G002", span, f"A name is longer than {_MAX_NAME_BYTES} bytes.", hint)
+        raise Refusal("G002", span, f"A name is longer than {MAX_NAME_BYTES} bytes.", hint)
     touches = before is not None and before.end == span.start
     if touches and before is not None and before.kind in (TokenKind.NUMBER, TokenKind.PARAMETER):
         runs_on = kind in (TokenKind.WORD, TokenKind.NUMBER, TokenKind.PARAMETER) or (

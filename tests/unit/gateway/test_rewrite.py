@@ -31,7 +31,8 @@ CONTEXT = RewriteContext(replace(hospital(), search_path=PATH), ALLOWED_NAMES, c
 
 def rewritten(text: str, types: tuple[int, ...] = ()) -> Rewritten | Refused:
     try:
-        return rewrite(scan_text(text), CONTEXT, PATH, PATH, types)
+        scanned = scan_text(text)
+        return rewrite(scanned, CONTEXT, [PATH] * len(scanned.statements), types)
     except Refusal as refusal:
         return Refused((refusal.finding,))
 
@@ -191,21 +192,17 @@ def test_a_defect_refuses() -> None:
         raise KeyError("hush")
 
     context = replace(CONTEXT, check=broken)
-    result = rewrite(scan_text(COUNT), context, PATH)
+    result = rewrite(scan_text(COUNT), context, [PATH])
     assert isinstance(result, Refused)
     assert result.findings[0].code == "G099"
     assert "hush" not in str(result.findings)
 
 
-def test_the_search_path_decides_and_follows_the_session() -> None:
-    found = rewrite(scan_text(COUNT), CONTEXT, ("public",))
+def test_the_search_path_before_each_statement_decides() -> None:
+    found = rewrite(scan_text(f"{COUNT}; {COUNT}"), CONTEXT, [("public",), ("hospital",)])
     assert isinstance(found, Rewritten)
-    assert not found.queries
-    found = rewrite(
-        scan_text(f"set search_path to hospital; {COUNT}; reset search_path"), CONTEXT, ("x",), ("y",)
-    )
-    assert isinstance(found, Rewritten)
-    assert (found.queries, found.search_path) == (1, ("y",))
+    assert found.queries == 1
+    assert found.text.startswith(f"{COUNT}; SELECT c1")
 
 
 _WORDS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kanon_pg.gateway.connection_slots import ConnectionSlot, ConnectionSlots
-from kanon_pg.gateway.protocol import ProtocolViolation, WireMessage
+from kanon_pg.gateway.protocol import ProtocolViolation, WireMessage, query_message
 from kanon_pg.gateway.server_messages import ServerMessages, SessionState
 from kanon_pg.gateway.state import GatewayState, Upstream
 
@@ -65,3 +65,15 @@ def test_a_password_that_is_right_takes_a_place() -> None:
     assert not place.logged_in
     inspecting.translated(WireMessage(b"R", (0).to_bytes(4, "big")))
     assert place.logged_in
+
+
+def test_a_server_that_has_answered_one_of_two_texts_is_busy() -> None:
+    inspecting, ready = messages(), WireMessage(b"Z", b"I")
+    inspecting.translated(ready)
+    assert not inspecting.state.busy
+    for _ in range(2):
+        inspecting.state.tracker.sent(query_message("select 1"))
+    inspecting.translated(ready)
+    assert inspecting.state.busy
+    inspecting.translated(ready)
+    assert not inspecting.state.busy
