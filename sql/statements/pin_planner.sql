@@ -1,4 +1,5 @@
--- Have relations read as a whole and sorted in memory, until the transaction ends; returns the settings of before.
+-- Have relations read as a whole, once, and sorted in memory, until the transaction ends; returns the settings of before.
+-- Nested loops that store nothing would read one side again for each row of the other.
 WITH before AS MATERIALIZED (
     SELECT s.name, s.value, pg_catalog.current_setting(s.name) AS was
     FROM (
@@ -7,10 +8,20 @@ WITH before AS MATERIALIZED (
         ('enable_indexscan', 'off'),
         ('enable_indexonlyscan', 'off'),
         ('enable_bitmapscan', 'off'),
+        ('enable_tidscan', 'off'),
+        ('enable_nestloop', 'off'),
+        ('enable_hashjoin', 'on'),
+        ('enable_mergejoin', 'on'),
+        ('enable_material', 'on'),
+        ('enable_memoize', 'off'),
+        ('enable_hashagg', 'on'),
+        ('enable_sort', 'on'),
+        ('max_parallel_workers_per_gather', '0'),
         ('synchronize_seqscans', 'off'),
         ('seq_page_cost', '1'),
         ('cpu_tuple_cost', '0.01'),
         ('cpu_operator_cost', '0.0025'),
+        ('hash_mem_multiplier', '2'),
         ('work_mem', '64MB')
     ) AS s (name, value)
 )

@@ -92,6 +92,37 @@ def test_blocks_do_not_tell_how_many_rows_match(
     assert blocks.count(blocks[0]) == len(blocks)
 
 
+_BY_LOOP = (
+    "set enable_hashjoin = off",
+    "set enable_mergejoin = off",
+    "set enable_material = off",
+    "set enable_nestloop = on",
+    "set cpu_operator_cost = 1e300",
+)
+"""What makes a planner read one side of a join again for each row of the other."""
+
+
+@pytest.mark.parametrize("settings", [(), _BY_LOOP], ids=["as it is", "by loop"])
+def test_blocks_do_not_tell_how_many_rows_are_joined(
+    settings: Sequence[str], own_hospital: Guarded, spy: psycopg.Connection[Any]
+) -> None:
+    own_hospital.admin.execute(
+        "create table districts as select i as zip from generate_series(0, 39) as i;"
+        "alter table districts add primary key (zip);"
+        "grant select on districts to public; analyze districts"
+    )
+    for setting in settings:
+        spy.execute(setting.encode())
+    conditions = ("cost < 3", "cost < 30", "cost < 3000")
+    queries = [
+        f"select count(*) from people p join districts d on d.zip = p.zip where {c}" for c in conditions
+    ]
+    outcomes = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
+    assert "KA902" in outcomes
+    blocks = least(spy, queries)
+    assert blocks.count(blocks[0]) == len(blocks)
+
+
 def test_blocks_do_not_tell_why_an_answer_is_withheld(
     request: pytest.FixtureRequest, spy: psycopg.Connection[Any]
 ) -> None:
