@@ -293,6 +293,8 @@ def erase(db: Database, release: str, person: Sequence[str], *, role: str) -> No
     memory = memory_budget(db)
     with working_memory(db, memory), exact_text(db):
         if series is not None:
+            _readable_base(db, row)
+            _require_gone(db, row, series.keys, person)
             erase_person(db, row, series, person)
             return
         _erase_from_remembered(db, row, person)
@@ -309,13 +311,19 @@ def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> Non
         )
     keys = versions[0].keys
     _readable_base(db, row)
+    erase_from_versions(db, row, keys, _require_gone(db, row, keys, person))
+
+
+def _require_gone(db: Database, row: Row, keys: Sequence[str], person: Sequence[str]) -> int:
+    """Refuse to erase somebody who is in the base relation; returns the person's number."""
     number = person_number(db, row, keys, person)
     if is_in_base(db, row, keys, number):
+        view = Identifier.of("safe", row["name"])
         raise InputError(
             f"The base table of {view} still has rows of this person, which the release would show again.",
             hint="Delete these rows, then call kanon_erase again.",
         )
-    erase_from_versions(db, row, keys, number)
+    return number
 
 
 def releases(db: Database) -> Sequence[Row]:

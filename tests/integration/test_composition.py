@@ -140,8 +140,9 @@ def test_who_is_erased_is_erased_from_remembered_versions(
         hospital.erase("patients", "999")
 
 
-def test_who_is_still_in_the_table_is_not_erased(hospital: Interface) -> None:
-    publish(hospital, "patients", "age", remember=4)
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_who_is_still_in_the_table_is_not_erased(hospital: Interface, options: dict[str, Any]) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
     with pytest.raises(InputError, match="still has rows of this person"):
         hospital.erase("patients", "4")
     for wrong in (("4", "5"), ("four",)):

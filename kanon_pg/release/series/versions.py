@@ -215,6 +215,7 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     erase_from_versions(db, row, series.keys, number, elsewhere=erased)
     version.run("withhold_erased")
     _publish(version, row)
+    _notice_version(version)
 
 
 def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> Version:
