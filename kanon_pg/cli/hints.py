@@ -54,7 +54,10 @@ _OPTIONS_OF_FIELDS = {
     ("classes", "max"): "--most-classes",
 }
 
-_LITERAL = r"'(?:[^']|'')*'"
+_EACH_BY_ITSELF = {"kanon_composition"}
+"""Functions whose list becomes one word for each element."""
+
+_LITERAL = r"E?'(?:[^']|'')*'"
 _CALL = re.compile(rf"SELECT (?:\* FROM )?(?P<function>kanon_\w+)\((?P<arguments>(?:{_LITERAL}|[^()'])*)\);?")
 _VIEW = re.compile(r"SELECT \* FROM (?P<view>kanon\.\w+);?")
 _NAME = re.compile(r"\bkanon_\w+\b(?!\()")
@@ -114,7 +117,15 @@ def _command(found: re.Match[str]) -> str:
     options = [_option(one) for one in _ARGUMENT.finditer(found["arguments"])]
     rest = _ARGUMENT.sub("", found["arguments"])
     places = [_value(one) for one in re.findall(rf"{_LITERAL}|[\w.]+", rest)]
+    if found["function"] in _EACH_BY_ITSELF:
+        places = [shlex.quote(name) for one in re.findall(_LITERAL, rest) for name in _elements(_plain(one))]
     return f"`{' '.join(['kanon', command, *places, *options])}`"
+
+
+def _elements(array: str) -> list[str]:
+    """Return the elements in the text of an array of texts."""
+    found = re.findall(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', array)
+    return [re.sub(r"\\(.)", r"\1", quoted) or plain for quoted, plain in found]
 
 
 def _listing(found: re.Match[str]) -> str:
@@ -149,6 +160,8 @@ def _spread(name: str, given: dict[str, object]) -> str:
 
 
 def _plain(value: str) -> str:
+    if value.startswith("E'"):
+        value = value[1:].replace("\\\\", "\\")
     return value[1:-1].replace("''", "'") if value.startswith("'") else value
 
 

@@ -256,7 +256,8 @@ def _check_names(plan: ReleasePlan) -> None:
         if name in RESERVED:
             raise UnsuitableColumn(
                 f'A column is named "{name}", which a release adds itself.',
-                hint="Rename the column, or use a view that renames it.",
+                hint="Rename the column, or use a view that renames it. If this is a release, publish what "
+                "it is made from.",
             )
 
 

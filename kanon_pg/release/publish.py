@@ -145,10 +145,7 @@ def drop_view(db: Database, view: Identifier) -> None:
         If other objects depend on the view.
     """
     _lock_when_free(db, view)
-    try:
-        db.execute(statement("drop_safe_view", view=view))
-    except DatabaseError as error:
-        raise _explained(error, view) from error
+    _drop_alone(db, view, hint="Drop these objects first.")
 
 
 def _replace_by_new_columns(
@@ -162,10 +159,11 @@ def _replace_by_new_columns(
         Columns that the view will have.
     """
     grants = db.rows(statement("fetch_grants"), str(plan.view))
-    try:
-        db.execute(statement("drop_safe_view", view=plan.view))
-    except DatabaseError as error:
-        raise _explained(error, plan.view) from error
+    _drop_alone(
+        db,
+        plan.view,
+        hint="Drop these objects first, or publish under another name: release => 'other_name'.",
+    )
     db.execute(create)
     # default privileges may give back what was revoked from the view
     for grant in db.rows(statement("fetch_grants"), str(plan.view)):
@@ -189,14 +187,26 @@ def _grantee(grant: Row) -> Identifier | Fragment:
     return Fragment("PUBLIC") if role is None else Identifier.of(role)
 
 
-def _explained(error: DatabaseError, view: Identifier) -> DatabaseError | ReleaseError:
-    if error.server_state != DEPENDENT_OBJECTS:
-        return error
-    return ReleaseError(
-        f"Other objects depend on {view}, whose columns would change or go.",
-        detail=error.detail,
-        hint="Drop these objects first, or publish under another name: release => 'other_name'.",
-    )
+def _drop_alone(db: Database, view: Identifier, *, hint: str) -> None:
+    """Drop a view on which nothing depends.
+
+    Raises
+    ------
+    ReleaseError
+        If other objects depend on the view.
+    """
+    try:
+        with db.savepoint():
+            db.execute(statement("drop_safe_view", view=view))
+    except DatabaseError as error:
+        if error.server_state != DEPENDENT_OBJECTS:
+            raise
+        found = [row["description"] for row in db.rows(statement("dependents_of_view"), str(view))]
+        raise ReleaseError(
+            f"Other objects depend on {view}, whose columns would change or go.",
+            detail=f"These do: {', '.join(found)}.",
+            hint=hint,
+        ) from error
 
 
 def _lock_when_free(db: Database, view: Identifier) -> None:

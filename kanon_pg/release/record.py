@@ -249,7 +249,7 @@ def require_base(row: Row) -> None:
     """
     if row["has_base"] and row["storage_name"]:
         return
-    what = "was dropped, and the release with it."
+    what = "was dropped, or a column that the release shows, and the release with it."
     if row["storage_name"]:  # of Citus
         what = "is gone: it was dropped, or undistribute_table or alter_distributed_table made it anew."
     raise ReleaseError(

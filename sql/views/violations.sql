@@ -8,6 +8,7 @@ WITH known AS (
         d.quasi_identifiers,
         d.entity
     FROM kanon.declaration AS d
+    INNER JOIN pg_catalog.pg_class AS c ON c.oid = d.relation::oid
     LEFT JOIN kanon.protection AS p ON p.relation::oid = d.relation::oid
 ),
 

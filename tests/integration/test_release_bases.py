@@ -8,7 +8,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
+from kanon_pg.errors import DatabaseError, NotPermitted, ReleaseError, UnsuitableRelation
 from kanon_pg.relations import counting
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
@@ -280,6 +280,25 @@ def test_what_depends_on_a_release_keeps_its_columns(interface: Interface) -> No
     interface.anonymize("base", 2, quasi_identifiers=["a", "b"])
     interface.connection.execute("create view report as select a from safe.base")
     interface.anonymize("base", 3, quasi_identifiers=["a", "b"])
+    assert interface.connection.execute("select count(*) from report").fetchone() == (40,)
+
+
+def test_what_depends_on_a_release_is_named_where_it_is_in_the_way(interface: Interface) -> None:
+    interface.connection.execute(f"create table base as {_ROWS}".encode())
+    interface.anonymize("base", 2, quasi_identifiers=["a", "b"])
+    interface.connection.execute(
+        "create view report as select a from safe.base; create view more as table report"
+    )
+    interface.connection.execute("create function shown(safe.base) returns int language sql as 'select 1'")
+    for hint, call in (
+        ("or publish under", lambda: interface.anonymize("base", 2, quasi_identifiers=["b"])),
+        ("Drop these objects first.", lambda: interface.drop("base")),
+    ):
+        with pytest.raises(ReleaseError, match="Other objects depend") as refusal:
+            call()
+        detail = str(refusal.value.detail).replace("public.", "")
+        assert detail == "These do: function shown(safe.base), view report."
+        assert hint in refusal.value.hint
     assert interface.connection.execute("select count(*) from report").fetchone() == (40,)
 
 

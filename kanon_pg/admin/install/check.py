@@ -188,7 +188,7 @@ def _orphan_items(db: Database, facts: ServerFacts) -> Iterator[CheckItem]:
         again = None if row["filled"] else "Run `kanon install` again, which drops it."
         yield CheckItem("releases", False, described(row), again)
     if not orphans:
-        yield CheckItem("releases", True, "every view in schema safe is recorded")
+        yield CheckItem("releases", True, "every view of kanon in schema safe is recorded")
 
 
 def _ledger_items(db: Database, states: LedgerStates) -> list[CheckItem]:

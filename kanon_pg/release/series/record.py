@@ -331,7 +331,8 @@ def require_names(series: Series) -> SeriesNames:
     """
     if series.names is None:
         raise ReleaseError(
-            "The base table of this release was dropped; the version that readers see is its last.",
+            "The base table of this release was dropped, or a column that the release shows; the version "
+            "that readers see is its last.",
             hint="Remove it: SELECT kanon_drop(...);",
         )
     return series.names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import kanon_pg
 from kanon_pg.admin.install.scripts import OPERATIONS
 from kanon_pg.cli.commands import COMMANDS, loaded
 from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS, COMMANDS_OF_VIEWS, as_command
+from kanon_pg.db.identifiers import Literal, array_element
 from kanon_pg.db.statements import sql_root
 
 _SQL = "\n".join(path.read_text(encoding="utf-8") for path in sql_root().rglob("*.sql"))
@@ -107,6 +109,7 @@ def test_the_tables_lead_to_commands_and_options_that_exist() -> None:
         ("SELECT * FROM kanon.releases lists them.", "`kanon releases` lists them."),
         ("SELECT * FROM kanon.hierarchies lists them.", "`kanon hierarchy list` lists them."),
         ("Remove its record: SELECT kanon_drop(...);", "Remove its record: `kanon drop ...`"),
+        ('SELECT * FROM kanon_composition(\'{"a","b c@3"}\');', "`kanon composition a 'b c@3'`"),
         (
             'SELECT * FROM kanon_suggest(\'"public"."t (1)"\') proposes it.',
             '`kanon suggest \'"public"."t (1)"\'` proposes it.',
@@ -145,3 +148,10 @@ def test_the_tables_lead_to_commands_and_options_that_exist() -> None:
 )
 def test_what_a_shell_shows(hint: str | None, shown: str | None) -> None:
     assert as_command(hint) == shown
+
+
+def test_a_list_of_releases_becomes_a_word_for_each() -> None:
+    names = ["a", "b c@3", 'say "x\\"', "it's", "a,b"]
+    array = "{" + ",".join(map(array_element, names)) + "}"
+    shown = as_command(f"SELECT * FROM kanon_composition({Literal(array)}); says more.")
+    assert shlex.split((shown or "").split("`")[1]) == ["kanon", "composition", *names]
