@@ -220,7 +220,7 @@ class Spec:
         """
         if self._left:
             raise InputError(
-                f"{len(self._left)} keys of argument {self._what} are not known here.",
+                f"Of the keys of argument {self._what}, {len(self._left)} cannot be used here.",
                 hint=f"These are: {', '.join(self._known)}.",
             )
 

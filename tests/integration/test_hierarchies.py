@@ -134,7 +134,7 @@ _HOSTILE: dict[str, tuple[Any, dict[str, Any] | None]] = {
     "gaps: 1 of its cells at level 1": ([[_SECRET, None], ["b", "x"]], None),
     "duplicates: 1 of 2": ([[_SECRET, "x"], [_SECRET, "x"]], None),
     "two parents at level 2": ([[_SECRET, "x", "p"], ["b", "x", "q"]], None),
-    "1 keys of argument options": ([[_SECRET]], {_SECRET: 1}),
+    "Of the keys of argument options, 1": ([[_SECRET]], {_SECRET: 1}),
     '"shared" of argument options': ([[_SECRET]], {"shared": _SECRET}),
     '"output" of argument options': ([[_SECRET]], {"output": "json"}),
     "not of type integer": ([[_SECRET, "[1,2)"], ["2", "[2,3)"]], {"output": "int4range"}),
