@@ -99,7 +99,7 @@ from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_co
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.sums import duration, is_linear, is_whole, parts_above
+from kanon_pg.queries.check.plan.sums import duration, is_linear, is_whole, parts_above, rounds
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     AllowedCall,
@@ -159,7 +159,10 @@ def _pair(
         yield _finding(aggregate, sentence, hint)
         return
     for side in pair.operands:
-        if side not in classes:
+        if _is_moved(side):
+            hint = "Leave the constant out; what it adds or multiplies can be calculated from the figure."
+            yield _finding(side, f"{aggregate.function} rounds sums, another way with each constant.", hint)
+        elif side not in classes:
             yield from _argument(aggregate, side, level, rows, ())
 
 
@@ -196,6 +199,11 @@ def _argument(
     if rounded is not None:
         hint = "Calculate with the aggregate: (avg(x) - 32) / 1.8."
         yield _finding(rounded, "Rounding a sum inside an aggregate can select people.", hint)
+    inexact = next((item for item in parts_above(argument, classes) if rounds(item)), None)
+    if inexact is not None and rounded is None:
+        sentence = "This is rounded for each row: with other constants it is another function of the values."
+        hint = "Calculate with the aggregate: sum(x) / 7.0, avg(x)::real, (avg(x) - 32) * 1.8."
+        yield _finding(inexact, sentence, hint)
     replaced = next((item for item in walk(argument) if getattr(item, "name", "") == "coalesce"), None)
     if replaced is not None and aggregate.function in PERCENTILES:
         sentence = "coalesce inside a percentile moves people to one end: its neighbor is an extreme value."
@@ -230,6 +238,14 @@ def _foreign(column: ColumnRef, level: GroupingLevel) -> Finding:
 
 def _finding(item: Bound, sentence: str, hint: str) -> Finding:
     return finding_at("Q310", item, sentence, hint)
+
+
+def _is_moved(side: Bound) -> bool:
+    """Return whether constants are added to one side of a pair, or multiply it."""
+    while isinstance(side, AllowedCall) and side.name == "cast":
+        (side,) = side.operands
+    arithmetic = isinstance(side, AllowedCall) and side.name in {"+", "-", "*", "/", "neg"}
+    return arithmetic and isinstance(side, AllowedCall) and any(map(is_constant, side.operands))
 
 
 def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
