@@ -108,14 +108,15 @@ def _value(constant: Bound) -> Decimal:
 
 def _of_one(aggregate: Aggregate, argument: Bound) -> Bound:
     """Write an aggregate of numbers anew."""
-    scaled = _scaled(argument)
+    is_spread = aggregate.function in SPREADS
+    scaled = _unmoved(argument, may_move=True) if is_spread else _scaled(argument)
     inner = scaled.inner
     if inner == argument:
         return aggregate
     if aggregate.function in PERCENTILES:
         inner = in_number_type(inner, "float8" if argument.type in FLOATS else "numeric")
     changed = replace(aggregate, argument=inner, as_numeric=False, type=_type_of(aggregate, inner))
-    if aggregate.function in SPREADS:
+    if is_spread:
         scaled = _of_spread(aggregate, scaled)
     if aggregate.function in PERCENTILES and scaled.is_negative():
         changed = replace(changed, descending=not aggregate.descending)
@@ -346,7 +347,8 @@ def _pair(aggregate: Aggregate) -> Bound:
     pair = aggregate.argument
     if not isinstance(pair, AllowedCall):
         raise _KeptError
-    first, second = (_unmoved(side, may_move=aggregate.function != "regr_intercept") for side in pair.operands)
+    may_move = aggregate.function != "regr_intercept"
+    first, second = (_unmoved(side, may_move=may_move) for side in pair.operands)
     inner = tuple(in_number_type(side.inner, "float8") for side in (first, second))
     if inner == pair.operands:
         return aggregate
@@ -362,41 +364,48 @@ def _pair(aggregate: Aggregate) -> Bound:
     return figure
 
 
-def _unmoved(side: Bound, *, may_move: bool) -> _Scaled:
-    """Return one side of a pair without constants that are added to it, and those by which it is multiplied.
+def _unmoved(argument: Bound, *, may_move: bool) -> _Scaled:
+    """Return a number without constants that are added to it, and those by which it is multiplied.
 
-    What is added to a product or quotient moves it, too, so that nothing but the order of both counts.
+    What is added to a product or quotient moves it, too, so that nothing but the factors counts.
+
+    Parameters
+    ----------
+    may_move : bool
+        Whether the figure is the same if all numbers are moved by a constant.
     """
     factors: list[Bound] = []
     divisors: list[Bound] = []
-    rest = side
-    while isinstance(rest, AllowedCall):
-        if rest.name == "cast" and rest.operands[0].type in NUMBERS and _is_exact_cast(rest):
+    rest = argument
+    while isinstance(rest, AllowedCall) and not is_constant(rest):
+        if rest.name == "cast" and _is_exact_cast(rest):
             (rest,) = rest.operands
             continue
-        if rest.name == "neg":
-            factors.append(TypedConstant(type="int4", text="-1", span=rest.span))
-            (rest,) = rest.operands
-            continue
-        if rest.type in INTEGERS and rest.name == "/":
+        step = _affine(rest, may_move=may_move)
+        if step is None:
             break
-        places = [place for place, operand in enumerate(rest.operands) if _is_usable(operand)]
-        if rest.name not in {"+", "-", "*", "/"} or len(places) != 1:
-            break
-        (place,) = places
-        fixed, other = rest.operands[place], rest.operands[1 - place]
-        if rest.name in _ADDED:
-            if not may_move or rest.type in FLOATS:
-                break
-            factors += [TypedConstant(type="int4", text="-1", span=rest.span)] * (
-                rest.name == "-" and place == 0
-            )
-        elif rest.name == "/" and place == 0:
-            break
-        else:
-            (factors if rest.name == "*" else divisors).append(fixed)
-            _value(fixed)
-        rest = other
+        rest, by, is_divisor = step
+        (divisors if is_divisor else factors).extend(() if by is None else (by,))
     if len(factors) + len(divisors) > _MOST:
         raise _KeptError
-    return _Scaled(rest, tuple(factors), tuple(divisors))
+    cleared = _cleared(rest)
+    return _Scaled(cleared.inner, tuple(factors), (*divisors, *cleared.divisors))
+
+
+def _affine(item: AllowedCall, *, may_move: bool) -> tuple[Bound, Bound | None, bool] | None:
+    """Return the operand that is no constant, by what it is multiplied, and whether it is divided by that."""
+    minus = TypedConstant(type="int4", text="-1", span=item.span)
+    if item.name == "neg":
+        return item.operands[0], minus, False
+    if item.name not in {"+", "-", "*", "/"} or (item.type in INTEGERS and item.name == "/"):
+        return None
+    first, second = item.operands
+    if item.name in _ADDED:
+        by = minus if item.name == "-" and _is_usable(first) else None
+        is_left_out = may_move and (item.type not in FLOATS or is_whole(item))
+        if is_left_out and (_is_usable(first) or _is_usable(second)):
+            return second if _is_usable(first) else first, by, False
+        return None
+    fixed, varying = (first, second) if item.name == "*" and _is_usable(first) else (second, first)
+    is_known = _is_usable(fixed) and constant_value(fixed) is not None
+    return (varying, fixed, item.name == "/") if is_known else None

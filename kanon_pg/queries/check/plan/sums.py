@@ -257,19 +257,18 @@ def rounds(item: Bound) -> bool:
     """
     if not isinstance(item, AllowedCall) or is_constant(item):
         return False
-    if item.name == "/":
-        return not is_exact_quotient(item)
-    if item.name == "*":
-        return item.type in FLOATS
-    if item.name == "coalesce":
-        return item.type in FLOATS and any(map(_is_moving, item.operands))
-    if item.name == "date_part" and is_epoch_of_difference(item):
-        return any(map(_is_moving, walk(item)))
-    if item.name != "cast" or item.type not in NUMBERS or item.operands[0].type == item.type:
-        return False
+    rule = _ROUNDING.get(item.name)
+    return rule is not None and rule(item)
+
+
+def _is_rounding_cast(item: AllowedCall) -> bool:
     (source,) = item.operands
-    if item.type == "float4" or (source.type == "float4" and item.type == "numeric"):
-        return item.type == "float4" or not isinstance(source, ColumnRef)
+    if item.type not in NUMBERS or source.type == item.type:
+        return False
+    if item.type == "float4":
+        return True
+    if item.type == "numeric":
+        return source.type == "float4" and not isinstance(source, ColumnRef)
     if item.type != "float8" or source.type in FLOATS or is_whole(source):
         return False
     computed = any(getattr(part, "name", "") in _COMPUTED for part in walk(source) if not is_constant(part))
@@ -282,6 +281,15 @@ _COMPUTED: Final = frozenset({"*", "/", "+", "-"})
 def _is_moving(part: Bound) -> bool:
     """Return whether a part is a constant that moves results: no field, and not zero."""
     return is_constant(part) and part.type != "text" and constant_value(part) != 0
+
+
+_ROUNDING: Final[dict[str, Callable[[AllowedCall], bool]]] = {
+    "/": lambda item: not is_exact_quotient(item),
+    "*": lambda item: item.type in FLOATS,
+    "coalesce": lambda item: item.type in FLOATS and any(map(_is_moving, item.operands)),
+    "date_part": lambda item: is_epoch_of_difference(item) and any(map(_is_moving, walk(item))),
+    "cast": _is_rounding_cast,
+}
 
 
 BOUNDED: Final = "bounded"

@@ -99,7 +99,7 @@ from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_co
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.sums import duration, is_linear, is_whole, parts_above, rounds
+from kanon_pg.queries.check.plan.sums import duration, is_linear, is_step, is_whole, parts_above, rounds
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     AllowedCall,
@@ -241,11 +241,13 @@ def _finding(item: Bound, sentence: str, hint: str) -> Finding:
 
 
 def _is_moved(side: Bound) -> bool:
-    """Return whether constants are added to one side of a pair, or multiply it."""
-    while isinstance(side, AllowedCall) and side.name == "cast":
-        (side,) = side.operands
-    arithmetic = isinstance(side, AllowedCall) and side.name in {"+", "-", "*", "/", "neg"}
-    return arithmetic and isinstance(side, AllowedCall) and any(map(is_constant, side.operands))
+    """Return whether constants change the numbers on one side of a pair, besides those that round them."""
+    if is_constant(side):
+        return side.type != "text"
+    if not isinstance(side, AllowedCall) or side.type == "bool" or is_step(side):
+        return False
+    operands = side.operands[:1] if side.name == "round" else side.operands
+    return any(map(_is_moved, operands))
 
 
 def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
