@@ -260,7 +260,7 @@ def _cleared_cast(item: AllowedCall) -> _Scaled:
     (operand,) = item.operands
     if operand.type not in NUMBERS:
         return _Scaled(item)
-    if item.type in FLOATS and _has_sum(operand):
+    if (item.type in FLOATS and _has_sum(operand)) or (item.type == "float4" and operand.type != "float4"):
         raise _KeptError
     found = _cleared(operand)
     if operand.type not in FLOATS and item.type == "float8" and isinstance(found.inner, AllowedCall):
@@ -324,8 +324,7 @@ def _uncast(item: Bound) -> Bound:
 
 
 def _is_exact_cast(item: AllowedCall) -> bool:
-    source = item.operands[0].type
-    return source in {*INTEGERS, "numeric"}
+    return item.operands[0].type in {*INTEGERS, "numeric"} and item.type != "float4"
 
 
 def _is_usable(operand: Bound) -> bool:
