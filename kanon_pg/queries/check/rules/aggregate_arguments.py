@@ -10,6 +10,11 @@ Rounding selects, too: what is left of ``(cost * 0.0000001 + 1e12) / 1e12`` afte
 has more than a limit that the constants set. So nothing below a division adds, and nothing is added to
 floating point numbers. Additions, products and casts of whole and decimal numbers are exact in PostgreSQL.
 
+What is rounded for each row with a constant of the query, such as the quotient by 7.0 or a cast to floating
+point, is another function of the values for each constant. Such constants stand outside of the aggregates
+that run (`bind.constants_outside`); where they cannot, they are refused here. The pairs of corr and the
+regressions are added up as floating point numbers, whose last digits any constant changes.
+
 Dates take part by the time between them, which is linear, and by steps that are the same for every query:
 the year of a date, the day of a timestamp, the whole years between two columns (`plan.sums`). A month more
 is not linear. An age on a day of the query's choice tells whose birthday it is: those who have had it are
@@ -54,11 +59,26 @@ Refused::
 
     SELECT sum(age::float8 + 5) FROM people
 
+    SELECT sum((age * 123456789)::pg_catalog.float4::numeric) FROM people
+
+    SELECT sum(income / $1) FROM people
+
+    SELECT regr_intercept(income, age + 2000) FROM people
+
+    SELECT corr(CASE WHEN age > 30 THEN 3 ELSE 1 END, income) FROM people
+
 Accepted::
 
     SELECT sum(income) FILTER (WHERE age > 30) FROM people
 
     SELECT sum(2 * income + 100) FROM people
+
+    SELECT sum(income / 7.0), avg(score * 3.7), stddev(age / 7.0), sum((income * 3)::float8) FROM people
+
+    SELECT sum(income / 7.0 + age / 3.0), corr(income / 7.0, age * 3 + 1) FROM people
+
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY income / 7.0), sum(coalesce(income, 0) / 100.0)
+        FROM people
 
     SELECT stddev(age) FROM people
 
