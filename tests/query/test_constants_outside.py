@@ -1,7 +1,7 @@
 """Constants inside aggregates show nothing beyond a few sums, and mean what they meant.
 
-In two tables with the same sums and sums of squares, but other values, every figure is the same then, whatever
-the constants are. Figures that are rounded row by row are not.
+In two tables with the same sums and sums of squares, but other values, every figure is the same then,
+whatever the constants are. Figures that are rounded row by row are not.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ WORLDS = ((0, 4, 5), (1, 2, 6))
 
 COLUMNS = (
     "score, score * 1.13 as fee, (score / 4.0)::float8 as ratio,"
-    " timestamp '2024-01-01' + score * interval '1 day 0.123457 seconds' as taken, days, (days / 8.0)::float8 as share"
+    " timestamp '2024-01-01' + score * interval '1 day 0.123457 seconds' as taken,"
+    " days, (days / 8.0)::float8 as share"
 )
 
 
@@ -72,8 +73,9 @@ def worlds(server: Server) -> Iterator[list[psycopg.Connection[Any]]]:
     ):
         for connection, values in zip((first, second), WORLDS, strict=True):
             connection.execute(
-                f"create table exam as select row_number() over () as id, {COLUMNS} from (select score, days"  # noqa: S608
-                f" from unnest(array{list(values)}) score, generate_series(1, 5) i, unnest(array[3, 7]) days) x"
+                f"create table exam as select row_number() over () as id, {COLUMNS} from"
+                f" (select score, days from unnest(array{list(values)}) score, generate_series(1, 5) i,"
+                " unnest(array[3, 7]) days) x"
             )
             connection.execute("create table chosen as values (3, 4.32109876543217), (7, 0.987654321)")
             connection.execute("alter table chosen rename column1 to days")

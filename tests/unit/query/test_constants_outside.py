@@ -118,7 +118,9 @@ KEPT = [
     "select sum(2 * income + 100), avg(income * 3.25 - age) from people",
     "select sum(coalesce(income, 5)) from people",
     "select avg(date_part('year', current_date) - date_part('year', born)) from people",
-    "select corr(income, age), corr(round(income, -3)::int, score), corr(income, (age > 30)::int) from people",
+    "select corr(income, age), corr(round(income, -3)::int, score) from people",
+    "select corr(income, (age > 30)::int) from people",
+    "select sum(coalesce(score / 7.0, 0)) from people p left join cities c on c.city = p.city",
     "select percentile_cont(0.5) within group (order by age + 4) from people",
     "select sum(income) * 100.0 / count(*) from people",
 ]

@@ -240,6 +240,8 @@ def _cleared_sum(item: AllowedCall) -> _Scaled:
 
 
 def _multiplied(item: Bound, divisors: tuple[Bound, ...]) -> Bound:
+    if constant_value(item) == 0:
+        return item
     for divisor in divisors:
         if number_type(divisor) in FLOATS:
             raise _KeptError
