@@ -109,7 +109,7 @@ CATALOGUE: Final = (
     FindingCode("Q218", "This window function is not allowed.", _ONE_FORM, "Use row_number, rank, sum, avg, lag, lead over groups."),
     FindingCode("Q300", "A column that names people is shown, grouped or compared.", "It would single people out.", "Leave it out, or count people: count(DISTINCT column)."),
     FindingCode("Q301", "A column was not declared.", "Nobody said what it may be used for.", "Ask its curator to declare it."),
-    FindingCode("Q310", "An aggregate's argument selects or weighs people.", "A weight that somebody chose encodes one person's value in a sum.", "Use plain columns, sums, and constants or whole numbers as factors; select with FILTER."),
+    FindingCode("Q310", "An aggregate's argument selects or weighs people, or is rounded for each row.", "A weight that somebody chose encodes one person's value in a sum, and so does what constants round.", "Use plain columns, sums, and constants or whole numbers as factors; select with FILTER; round what the aggregate gives."),
     FindingCode("Q311", "count(DISTINCT ...) counts something other than a protected column.", "Calculated values can mark single people.", "Write count(DISTINCT column), or group by the expression."),
     FindingCode("Q312", "There are more than 12 different FILTERs.", "Whatever they distinguish is counted, which grows with their number.", "Group by what the filters distinguish."),
     FindingCode("Q320", "min or max shows the value of one person.", "The smallest and the largest value belong to somebody.", "Write percentile_cont(0.05) or (0.95) WITHIN GROUP (ORDER BY column)."),

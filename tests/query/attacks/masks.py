@@ -220,6 +220,24 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
     ),
     attack(
+        "every number rounded to single precision, another way for each factor",
+        "select sum((minutes::bigint * 12345678901)::pg_catalog.float4::numeric) from visits"
+        " where department = 'oncology' and physician in ('Dr. Abel', 'Dr. Only')",
+        secret=Secret.VISITS,
+    ),
+    attack(
+        "floating point numbers beside a large one that stands for missing ones",
+        "select sum(coalesce(l.value, 100000000000)) from lab_results l"
+        " join patients p using (patient_id) where l.test = 'hiv' and p.zip = '10437'",
+        secret=Secret.TEST,
+    ),
+    attack(
+        "spread of numbers rounded to single precision",
+        "select stddev((minutes::bigint * 12345678901)::pg_catalog.float4) from visits"
+        " where department = 'oncology' and physician in ('Dr. Abel', 'Dr. Only')",
+        secret=Secret.VISITS,
+    ),
+    attack(
         "variance of a sum has the product in it",
         "select var_pop(cost + 1e6 * (birth_date - date '1957-05-09')) from patients where zip = '10437'",
         secret=Secret.COST,

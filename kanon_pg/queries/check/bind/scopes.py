@@ -8,6 +8,7 @@ from typing import Final
 
 from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
 from kanon_pg.queries.check.bind.case_aggregates import as_filtered, rows_with_both, with_numbers
+from kanon_pg.queries.check.bind.constants_outside import with_constants_outside
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import PAIRS_COUNT
@@ -210,6 +211,7 @@ class GroupScope:
             filtered = as_filtered(call, lambda value: bind_expression(value, self.rows))
             if filtered is not None:
                 return bind_expression(filtered, self)
+            return with_constants_outside(bind_aggregate(call, self.rows))
         return bind_aggregate(call, self.rows)
 
     def window(self, windowed: Windowed) -> Bound:

@@ -34,6 +34,7 @@ from kanon_pg.queries.check.plan.typed import (
     TypedConstant,
     constant_value,
     is_constant,
+    walk,
 )
 from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS
 
@@ -50,10 +51,15 @@ def is_linear_in_time(item: AllowedCall) -> bool:
     """Return whether an operation on moments is linear in its operands, whatever these are."""
     if item.name == "cast":
         return (item.operands[0].type, item.type) == ("date", "timestamp")
-    if item.name in _FIELDS and _field(item) == "epoch":
-        inner = item.operands[1]
-        return isinstance(inner, AllowedCall) and inner.name == "difference"
-    return False
+    return is_epoch_of_difference(item)
+
+
+def is_epoch_of_difference(item: AllowedCall) -> bool:
+    """Return whether an operation gives the seconds between two moments."""
+    if item.name not in _FIELDS or _field(item) != "epoch":
+        return False
+    inner = item.operands[1]
+    return isinstance(inner, AllowedCall) and inner.name == "difference"
 
 
 def is_step(item: Bound) -> bool:
@@ -230,6 +236,60 @@ def is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
 
 def _widens(source: str, target: str) -> bool:
     return NUMBERS.index(source) <= NUMBERS.index(target) or (source == "float4" and target == "numeric")
+
+
+EXACT_QUOTIENT: Final = (
+    f"({{0}} OPERATOR(pg_catalog.*) (CAST('1.{'0' * 40}' AS pg_catalog.numeric) OPERATOR(pg_catalog./)"
+    " CAST(CASE WHEN {1} OPERATOR(pg_catalog.<>) 0 THEN {1} END AS pg_catalog.numeric)))"
+)
+"""The quotient by a number that a class shares: times its reciprocal, which is rounded once for them all."""
+
+
+def is_exact_quotient(item: Bound) -> bool:
+    """Return whether an expression is a quotient whose sum over a class is a product of the values' sum."""
+    return isinstance(item, AllowedCall) and item.name == "/" and item.template == EXACT_QUOTIENT
+
+
+def rounds(item: Bound) -> bool:
+    """Return whether one step of a calculation rounds what constants of the query could have changed.
+
+    The sum of such values would be a sum of other functions of them for each constant.
+    """
+    if not isinstance(item, AllowedCall) or is_constant(item):
+        return False
+    rule = _ROUNDING.get(item.name)
+    return rule is not None and rule(item)
+
+
+def _is_rounding_cast(item: AllowedCall) -> bool:
+    (source,) = item.operands
+    if item.type not in NUMBERS or source.type == item.type:
+        return False
+    if item.type == "float4":
+        return True
+    if item.type == "numeric":
+        return source.type == "float4" and not isinstance(source, ColumnRef)
+    if item.type != "float8" or source.type in FLOATS or is_whole(source):
+        return False
+    computed = any(getattr(part, "name", "") in _COMPUTED for part in walk(source) if not is_constant(part))
+    return computed or any(map(_is_moving, walk(source)))
+
+
+_COMPUTED: Final = frozenset({"*", "/", "+", "-"})
+
+
+def _is_moving(part: Bound) -> bool:
+    """Return whether a part is a constant that moves results: no field, and not zero."""
+    return is_constant(part) and part.type != "text" and constant_value(part) != 0
+
+
+_ROUNDING: Final[dict[str, Callable[[AllowedCall], bool]]] = {
+    "/": lambda item: not is_exact_quotient(item),
+    "*": lambda item: item.type in FLOATS,
+    "coalesce": lambda item: item.type in FLOATS and any(map(_is_moving, item.operands)),
+    "date_part": lambda item: is_epoch_of_difference(item) and any(map(_is_moving, walk(item))),
+    "cast": _is_rounding_cast,
+}
 
 
 BOUNDED: Final = "bounded"

@@ -10,6 +10,11 @@ Rounding selects, too: what is left of ``(cost * 0.0000001 + 1e12) / 1e12`` afte
 has more than a limit that the constants set. So nothing below a division adds, and nothing is added to
 floating point numbers. Additions, products and casts of whole and decimal numbers are exact in PostgreSQL.
 
+What is rounded for each row with a constant of the query, such as the quotient by 7.0 or a cast to floating
+point, is another function of the values for each constant. Such constants stand outside of the aggregates
+that run (`bind.constants_outside`); where they cannot, they are refused here. The pairs of corr and the
+regressions are added up as floating point numbers, whose last digits any constant changes.
+
 Dates take part by the time between them, which is linear, and by steps that are the same for every query:
 the year of a date, the day of a timestamp, the whole years between two columns (`plan.sums`). A month more
 is not linear. An age on a day of the query's choice tells whose birthday it is: those who have had it are
@@ -54,11 +59,26 @@ Refused::
 
     SELECT sum(age::float8 + 5) FROM people
 
+    SELECT sum((age * 123456789)::pg_catalog.float4::numeric) FROM people
+
+    SELECT sum(income / $1) FROM people
+
+    SELECT regr_intercept(income, age + 2000) FROM people
+
+    SELECT corr(CASE WHEN age > 30 THEN 3 ELSE 1 END, income) FROM people
+
 Accepted::
 
     SELECT sum(income) FILTER (WHERE age > 30) FROM people
 
     SELECT sum(2 * income + 100) FROM people
+
+    SELECT sum(income / 7.0), avg(score * 3.7), stddev(age / 7.0), sum((income * 3)::float8) FROM people
+
+    SELECT sum(income / 7.0 + age / 3.0), corr(income / 7.0, age * 3 + 1) FROM people
+
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY income / 7.0), sum(coalesce(income, 0) / 100.0)
+        FROM people
 
     SELECT stddev(age) FROM people
 
@@ -99,7 +119,7 @@ from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_co
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
-from kanon_pg.queries.check.plan.sums import duration, is_linear, is_whole, parts_above
+from kanon_pg.queries.check.plan.sums import duration, is_linear, is_step, is_whole, parts_above, rounds
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     AllowedCall,
@@ -159,7 +179,10 @@ def _pair(
         yield _finding(aggregate, sentence, hint)
         return
     for side in pair.operands:
-        if side not in classes:
+        if _is_moved(side):
+            hint = "Leave the constant out; what it adds or multiplies can be calculated from the figure."
+            yield _finding(side, f"{aggregate.function} rounds sums, another way with each constant.", hint)
+        elif side not in classes:
             yield from _argument(aggregate, side, level, rows, ())
 
 
@@ -196,6 +219,11 @@ def _argument(
     if rounded is not None:
         hint = "Calculate with the aggregate: (avg(x) - 32) / 1.8."
         yield _finding(rounded, "Rounding a sum inside an aggregate can select people.", hint)
+    inexact = next((item for item in parts_above(argument, classes) if rounds(item)), None)
+    if inexact is not None and rounded is None:
+        sentence = "This is rounded for each row: with other constants it is another function of the values."
+        hint = "Calculate with the aggregate: sum(x) / 7.0, avg(x)::real, (avg(x) - 32) * 1.8."
+        yield _finding(inexact, sentence, hint)
     replaced = next((item for item in walk(argument) if getattr(item, "name", "") == "coalesce"), None)
     if replaced is not None and aggregate.function in PERCENTILES:
         sentence = "coalesce inside a percentile moves people to one end: its neighbor is an extreme value."
@@ -230,6 +258,16 @@ def _foreign(column: ColumnRef, level: GroupingLevel) -> Finding:
 
 def _finding(item: Bound, sentence: str, hint: str) -> Finding:
     return finding_at("Q310", item, sentence, hint)
+
+
+def _is_moved(side: Bound) -> bool:
+    """Return whether constants change the numbers on one side of a pair, besides those that round them."""
+    if is_constant(side):
+        return side.type != "text"
+    if not isinstance(side, AllowedCall) or side.type == "bool" or is_step(side):
+        return False
+    operands = side.operands[:1] if side.name == "round" else side.operands
+    return any(map(_is_moved, operands))
 
 
 def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
