@@ -4,6 +4,33 @@ from __future__ import annotations
 
 from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, attack, of_kind
 
+_FAR_VALUES = {
+    "two comparisons that are equal": "cost >= 500 and (cost <= 600) = (cost <= 94000)",
+    "two comparisons that are distinct": "cost >= 500 and (cost <= 600) is distinct from (cost > 94000)",
+    "two comparisons in an order": "cost >= 500 and (cost <= 600) >= (cost <= 94000)",
+    "a product of the column": "cost >= 500 and (cost - 600) * (cost - 94000) >= 0",
+    "a quotient of the column": "cost >= 500 and (cost - 600) / (94000 - cost) <= 0",
+    "the greatest of two differences": "cost >= 500 and greatest(600 - cost, cost - 94000) >= 0",
+    "the other buckets": "cost >= 500 and width_bucket(cost, 600, 94000, 1) <> 1",
+    "a range that is false": "cost >= 500 and (cost between 600 and 94000) is false",
+    "a range that is not true": "cost >= 500 and (cost between 600 and 94000) is not true",
+    "signs that coalesce and nullif choose": "cost >= 500"
+    " and coalesce(nullif(sign(cost - 94000), -1), sign(600 - cost)) >= 0",
+    "a remainder by floor": "cost - 94300 * floor(cost / 94300) between 500 and 600",
+    "a remainder by round": "cost - 94300 * round(cost / 94300) between 500 and 600",
+    "numbers of truth values": "cost >= 500 and (cost > 600)::int - (cost > 94000)::int = 0",
+    "the first digits": "cost >= 500 and cost <> 600.5 and substr(cost::text, 1, 2) in ('50', '94')",
+}
+"""Conditions that take a narrow range and, beside it, the largest value."""
+
+_FAR_GROUPS = {
+    "a disjunction": "cost < 600 or cost > 94000",
+    "a range and what is around it": "cost between 600 and 94000",
+    "the label of two ranges": "case when cost < 600 then 1 when cost < 94000 then 2 else 1 end",
+    "a remainder": "floor(cost) % 94300 < 600",
+    "two comparisons": "(cost < 600) = (cost < 94000)",
+}
+
 ATTACKS: tuple[Attack, ...] = of_kind(
     "selection by value",
     attack(
@@ -101,5 +128,44 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " 'Dr. Only' or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')",
         secret=Secret.VISITS,
         expect=WITHHELD,
+    ),
+    *(
+        attack(
+            f"the largest value beside a narrow range by {name}",
+            f"select sum(cost), count(*) from patients where {condition}",
+            secret=Secret.COST,
+        )
+        for name, condition in _FAR_VALUES.items()
+    ),
+    *(
+        attack(
+            f"the largest value beside a narrow range in a filter by {name}",
+            f"select ward, sum(cost) filter (where {condition}) from patients group by ward",
+            secret=Secret.COST,
+        )
+        for name, condition in _FAR_VALUES.items()
+    ),
+    *(
+        attack(
+            f"the largest value beside a narrow range in a group by {name}",
+            f"select {key} as g, sum(cost), count(*) from patients where cost >= 500 group by 1",
+            secret=Secret.COST,
+        )
+        for name, key in _FAR_GROUPS.items()
+    ),
+    attack(
+        "the largest value beside a narrow range by a factor",
+        "select sum(cost * ((cost <= 600) = (cost <= 94000))::int) from patients where cost >= 500",
+        secret=Secret.COST,
+    ),
+    attack(
+        "the largest value beside a narrow range by a covariance",
+        "select covar_pop(cost, ((cost <= 600) = (cost <= 94000))::int) from patients where cost >= 500",
+        secret=Secret.COST,
+    ),
+    attack(
+        "the largest value beside zeros for NULL",
+        "select sum(coalesce(cost, 0)) from patients where coalesce(cost, 95000) > 94000",
+        secret=Secret.COST,
     ),
 )
