@@ -97,16 +97,18 @@ _BEYOND = "select count(*) from calendar as a join calendar as b on a.is_weekend
 _ONE_PERSON = "select sum(cost) from people where zip = 77"
 _INNER_FIGURES = {
     "a value": f"{_BEYOND} where ({_ONE_PERSON}) > {{0}}",
-    "a value of a value": f"{_BEYOND} where (select count(*) from calendar where ({_ONE_PERSON}) > {{0}}) > 3",
+    "a value of a value": f"{_BEYOND} where (select count(*) from calendar"
+    f" where ({_ONE_PERSON}) > {{0}}) > 3",
     "a group": f"{_BEYOND} join (select sex, sum(cost) as total from people where zip = 77 group by sex"
     " having sum(cost) > {0}) as g on g.sex < a.month",
     "one group of several": f"{_BEYOND} join (select zip, sum(cost) as total from people where zip in (3, 77)"
     " group by zip) as g on g.total > {0} and g.zip > 50",
     "a filter": f"{_BEYOND} where (select sum(cost) filter (where zip = 77) from people) > {{0}}",
-    "an average of a group": f"{_BEYOND} where (select max(g.mean) from (select sex, avg(cost) as mean from people"
-    " where zip = 77 group by sex) as g) > {0}",
+    "an average of a group": f"{_BEYOND} where (select max(g.mean)"
+    " from (select sex, avg(cost) as mean from people where zip = 77 group by sex) as g) > {0}",
     "in one branch": f"select count(*) from calendar where ({_ONE_PERSON}) > {{0}} union all {_BEYOND}",
-    "a share": f"{_BEYOND} where (select stddev(cost) from people where zip in (77, 78)) > {{0}} - 44000",
+    "a spread of two": f"{_BEYOND} where (select stddev(cost) from people where zip in (77, 78))"
+    " > {0} - 31307.5",
 }
 """Queries whose work, without a guard, depends on the cost of one person, or of two."""
 
@@ -127,25 +129,21 @@ def test_a_figure_of_one_person_does_not_decide_what_is_read(
 
 
 def test_figures_of_enough_people_reach_the_query_around_them(spy: psycopg.Connection[Any]) -> None:
-    weekend = (
-        "select count(*) from calendar where is_weekend and (select count(*) from people where zip = 3) {0}"
-    )
-    found = [
-        spy.execute("select kanon_query(%s)", [weekend.format(c)]).fetchall() for c in ("= 300", "= 301")
-    ]
+    inner = "select count(*) from people where zip = 3"
+    texts = [f"select count(*) from calendar where is_weekend and ({inner}) = {n}" for n in (300, 301)]
+    found = [spy.execute("select kanon_query(%s)", [text]).fetchall() for text in texts]
     days = spy.execute("select count(*) from calendar where is_weekend").fetchone()
     assert days is not None
     assert found == [[({"count": days[0]},)], [({"count": 0},)]]
 
 
-_OF_ONE_TABLE = {
+_PERHAPS_OF_NOBODY = {
     "two filters": "select ward, count(*), count(*) filter (where sex = 'F'),"
     " count(*) filter (where readmitted) from patients as p where {0} group by ward",
     "a percentile": "select ward, percentile_cont(0.5) within group (order by cost)"
     " from patients as p where {0} group by ward",
     "different values": "select ward, count(distinct diagnosis) from patients as p where {0} group by ward",
     "a spread": "select ward, stddev(cost), count(discharge_date) from patients as p where {0} group by ward",
-    "rollup": "select ward, sex, count(*) from patients as p where {0} group by rollup (ward, sex)",
     "another table of people": "select count(*) from patients as p where {0}"
     " and exists (select 1 from visits as v where v.patient_id = p.patient_id)",
     "a percentile of a joined table": "select p.ward, percentile_cont(0.5) within group (order by v.fee)"
@@ -159,11 +157,14 @@ _OF_ONE_TABLE = {
     "dearer than others of the ward": "select count(*) from patients as p"
     " where {0} and p.cost > (select avg(x.cost) from patients as x where x.ward = p.ward)",
 }
-_VICTIM = "p.birth_date = date '1957-05-09' and p.sex = 'F' and p.zip = '10437' and p.cost > -{0} and p.ward = '{1}'"
+_VICTIM = (
+    "p.birth_date = date '1957-05-09' and p.sex = 'F' and p.zip = '10437'"
+    " and p.cost > -{0} and p.ward = '{1}'"
+)
 
 
 @pytest.mark.parametrize("ledger", ["off", "pairwise"])
-@pytest.mark.parametrize("query", _OF_ONE_TABLE.values(), ids=_OF_ONE_TABLE)
+@pytest.mark.parametrize("query", _PERHAPS_OF_NOBODY.values(), ids=_PERHAPS_OF_NOBODY)
 def test_blocks_do_not_tell_whether_groups_are_empty(query: str, ledger: str, own_hospital: Guarded) -> None:
     """The victim was in oncology, so that in surgery nobody matches."""
     for table in ("patients", "visits"):
@@ -180,8 +181,7 @@ def test_blocks_do_not_tell_whether_groups_are_empty(query: str, ledger: str, ow
         for ward in ("oncology", "surgery") if turn % 2 else ("surgery", "oncology"):
             text = query.format(_VICTIM.format(1 + turn, ward))
             found.setdefault(ward, []).append(counted(spy, text))
-    outcomes = {spy.execute("select attic.caught(%s)", [text]).fetchone()}
-    assert outcomes == {("KA902",)}
+    assert spy.execute("select attic.caught(%s)", [text]).fetchone() == ("KA902",)
     assert _least_of(found["oncology"]) == _least_of(found["surgery"])
 
 
