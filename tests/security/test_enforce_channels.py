@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.fixtures.queries import Guarded
 from tests.query.harness import Refusal
-from tests.query.hospital import ADA
+from tests.query.hospital import ADA, SCHEMA
 
 _TABLE = """
     create schema attic authorization {ada};
@@ -121,6 +122,108 @@ def test_blocks_do_not_tell_how_many_rows_are_joined(
     assert "KA902" in outcomes
     blocks = least(spy, queries)
     assert blocks.count(blocks[0]) == len(blocks)
+
+
+_BEYOND = "select count(*) from calendar as a join calendar as b on a.is_weekend = b.is_weekend"
+_ONE_PERSON = "select sum(cost) from people where zip = 77"
+_INNER_FIGURES = {
+    "a value": f"{_BEYOND} where ({_ONE_PERSON}) > {{0}}",
+    "a value of a value": f"{_BEYOND} where (select count(*) from calendar"
+    f" where ({_ONE_PERSON}) > {{0}}) > 3",
+    "a group": f"{_BEYOND} join (select sex, sum(cost) as total from people where zip = 77 group by sex"
+    " having sum(cost) > {0}) as g on g.sex < a.month",
+    "one group of several": f"{_BEYOND} join (select zip, sum(cost) as total from people where zip in (3, 77)"
+    " group by zip) as g on g.total > {0} and g.zip > 50",
+    "a filter": f"{_BEYOND} where (select sum(cost) filter (where zip = 77) from people) > {{0}}",
+    "an average of a group": f"{_BEYOND} where (select max(g.mean)"
+    " from (select sex, avg(cost) as mean from people where zip = 77 group by sex) as g) > {0}",
+    "in one branch": f"select count(*) from calendar where ({_ONE_PERSON}) > {{0}} union all {_BEYOND}",
+    "a spread of two": f"{_BEYOND} where (select stddev(cost) from people where zip in (77, 78))"
+    " > {0} - 31307.5",
+}
+"""Queries whose work, without a guard, depends on the cost of one person, or of two."""
+
+
+@pytest.mark.parametrize("query", _INNER_FIGURES.values(), ids=_INNER_FIGURES)
+def test_a_figure_of_one_person_does_not_decide_what_is_read(
+    query: str, own_hospital: Guarded, spy: psycopg.Connection[Any]
+) -> None:
+    own_hospital.admin.execute(
+        "insert into people values (12001, 77, 0, 'w1', 94821), (12002, 78, 0, 'w1', 5000)"
+    )
+    outcomes = [
+        spy.execute("select attic.caught(%s)", [query.format(cost)]).fetchone() for cost in (94820, 94821)
+    ]
+    assert outcomes == [("KA902",)] * 2
+    blocks = least(spy, [query.format(cost) for cost in (94820, 94821)])
+    assert blocks[0] == blocks[1]
+
+
+def test_figures_of_enough_people_reach_the_query_around_them(spy: psycopg.Connection[Any]) -> None:
+    inner = "select count(*) from people where zip = 3"
+    texts = [f"select count(*) from calendar where is_weekend and ({inner}) = {n}" for n in (300, 301)]
+    found = [spy.execute("select kanon_query(%s)", [text]).fetchall() for text in texts]
+    days = spy.execute("select count(*) from calendar where is_weekend").fetchone()
+    assert days is not None
+    assert found == [[({"count": days[0]},)], [({"count": 0},)]]
+
+
+_PERHAPS_OF_NOBODY = {
+    "two filters": "select ward, count(*), count(*) filter (where sex = 'F'),"
+    " count(*) filter (where readmitted) from patients as p where {0} group by ward",
+    "a percentile": "select ward, percentile_cont(0.5) within group (order by cost)"
+    " from patients as p where {0} group by ward",
+    "different values": "select ward, count(distinct diagnosis) from patients as p where {0} group by ward",
+    "a spread": "select ward, stddev(cost), count(discharge_date) from patients as p where {0} group by ward",
+    "another table of people": "select count(*) from patients as p where {0}"
+    " and exists (select 1 from visits as v where v.patient_id = p.patient_id)",
+    "a percentile of a joined table": "select p.ward, percentile_cont(0.5) within group (order by v.fee)"
+    " from visits as v join patients as p on p.patient_id = v.patient_id where {0} group by p.ward",
+    "a public table": "select w.building, count(*), avg(p.cost) from patients as p"
+    " join wards as w on w.ward = p.ward where {0} group by w.building",
+    "a public table, perhaps": "select w.building, count(*), avg(p.cost) from patients as p"
+    " left join wards as w on w.ward = p.ward where {0} group by w.building",
+    "dearer than all on average": "select count(*) from patients as p"
+    " where {0} and p.cost > (select avg(cost) from patients)",
+    "dearer than others of the ward": "select count(*) from patients as p"
+    " where {0} and p.cost > (select avg(x.cost) from patients as x where x.ward = p.ward)",
+}
+_VICTIM = (
+    "p.birth_date = date '1957-05-09' and p.sex = 'F' and p.zip = '10437'"
+    " and p.cost > -{0} and p.ward = '{1}'"
+)
+
+
+@pytest.mark.parametrize("ledger", ["off", "pairwise"])
+@pytest.mark.parametrize("query", _PERHAPS_OF_NOBODY.values(), ids=_PERHAPS_OF_NOBODY)
+def test_blocks_do_not_tell_whether_groups_are_empty(query: str, ledger: str, own_hospital: Guarded) -> None:
+    """The victim was in oncology, so that in surgery nobody matches."""
+    for table in ("patients", "visits"):
+        options = json.dumps({"ledger": ledger, "refusals": None, "near_refusals": None})
+        own_hospital.admin.execute(
+            "select kanon_protect(%s::regclass, 5, %s::jsonb)", [f"{SCHEMA}.{table}", options]
+        )
+    spy = own_hospital.sessions.of(ADA, 1)
+    own_hospital.admin.execute(f"create schema attic authorization {ADA}".encode())
+    spy.execute(_CATCHING)
+    # what is left to chance, as when partitions are read, differs once; what rows decide differs each time
+    rounds = [_blocks_by_ward(spy, query, start) for start in (1, 5, 9)]
+    assert any(by_ward["oncology"] == by_ward["surgery"] for by_ward in rounds), rounds
+
+
+def _blocks_by_ward(spy: psycopg.Connection[Any], query: str, start: int) -> dict[str, dict[str, int]]:
+    found: dict[str, list[dict[str, int]]] = {"oncology": [], "surgery": []}
+    # each text is another one, so that no outcome is known from before
+    for turn in range(start, start + 4):
+        for ward in sorted(found, reverse=turn % 2 == 0):
+            text = query.format(_VICTIM.format(turn, ward))
+            found[ward].append(counted(spy, text))
+            assert spy.execute("select attic.caught(%s)", [text]).fetchone() == ("KA902",)
+    return {ward: _least_of(turns) for ward, turns in found.items()}
+
+
+def _least_of(turns: Sequence[dict[str, int]]) -> dict[str, int]:
+    return {name: min(turn[name] for turn in turns) for name in turns[0]}
 
 
 def test_blocks_do_not_tell_why_an_answer_is_withheld(

@@ -3,6 +3,11 @@
 Every level is a MATERIALIZED common table expression that groups and counts; conditions on groups,
 calculations with aggregates, sorting and cutting happen above it, so that nothing of a group is looked
 at before its people are counted, and errors up there depend on counted groups only.
+
+The least numbers of people of a query and of every inner query are each one row, its *minimums*. An inner
+query passes groups on to the one around it only if all of its minimums are as large as demanded: what the
+outer query does, and how long, must not depend on a figure of fewer people. The outermost query starts from
+its minimums, which read every table behind them whether there are groups or not.
 """
 
 from __future__ import annotations
@@ -27,9 +32,10 @@ from kanon_pg.queries.check.plan.people import PeopleCount, cell_counts, people_
 from kanon_pg.queries.check.plan.spellings import in_one_spelling, shows_one_spelling
 from kanon_pg.queries.check.plan.typed import Bound, present_column
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
-from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
+from kanon_pg.queries.check.write.expressions import Writer, people_count_sql, quoted
 from kanon_pg.queries.check.write.percentiles import Windows, counted_minimums, percentiles_sql, windows_of
 from kanon_pg.queries.check.write.shares import largest_shares, person_ratio, share_check
+from kanon_pg.queries.check.write.sources import from_and_where
 
 
 class CanonicalWriter:
@@ -58,6 +64,8 @@ class CanonicalWriter:
         self._numbers = _numbers(plan)
         self.hidden: list[HiddenColumn] = []
         self._hidden_sql: list[str] = []
+        self._minimums: list[str] = []
+        self._minimum_tables: list[str] = []
         self._starts: dict[int, int] = {}
         self._ends: dict[int, int] = {}
 
@@ -70,6 +78,7 @@ class CanonicalWriter:
         """Return the statement's common table expressions, and what reads them; fills ``hidden``."""
         self._inner(self._plan)
         self._levels(self._plan)
+        self._end_minimums()
         body = self._single() if len(self._plan.branches) == 1 else self._several()
         return ", ".join(self._tables), body
 
@@ -106,10 +115,14 @@ class CanonicalWriter:
         if plan in self._answers:
             return
         self._inner(plan)
+        start = len(self.hidden)
         self._levels(plan)
+        groups = self._passed_groups(plan, self.hidden[start:])
         name = f"kanon_answer_{len(self._answers) + 1}"
         names = [output.name for output in plan.branches[0].outputs]
-        selects = " UNION ALL ".join(self._select(branch, names) for branch in plan.branches)
+        selects = " UNION ALL ".join(
+            self._select(branch, names, table) for branch, table in zip(plan.branches, groups, strict=True)
+        )
         if plan.limit is not None or plan.offset is not None:
             (branch,) = plan.branches
             writer = self.writer(branch)
@@ -119,6 +132,42 @@ class CanonicalWriter:
             selects += self._end(plan, order)
         self._tables.append(f"{quoted(name)} AS MATERIALIZED ({selects})")
         self._answers[plan] = name
+
+    def _passed_groups(self, plan: Plan, hidden: Sequence[HiddenColumn]) -> list[str]:
+        """Return where the groups of an inner query stand that the query around it may see.
+
+        Where one of its minimums is too small these are none, or one row of NULLs if the query has one row
+        whatever the data: the same for everybody.
+        """
+        if not self._end_minimums():
+            return [groups_of(branch) for branch in plan.branches]
+        minimums = self._minimum_tables[-1]
+        enough = " AND ".join(
+            f'COALESCE("m".{quoted(item.name)} OPERATOR(pg_catalog.>=) {item.minimum}, false)'
+            for item in hidden
+        )
+        found = []
+        for branch in plan.branches:
+            table = quoted(f"kanon_passed_{branch.number}")
+            columns = [f"k{position}" for position in range(len(branch.keys))]
+            columns += [f"a{position}" for position in range(len(branch.aggregates()))]
+            shown = ", ".join(f'"l"."{column}"' for column in [*columns, "n"])
+            join = "LEFT JOIN" if plan.has_one_row() else "JOIN"
+            query = f'SELECT {shown} FROM {minimums} AS "m" {join} {groups_of(branch)} AS "l" ON {enough}'
+            # materialized, so that nothing of a group is looked at before
+            self._tables.append(f"{table} AS MATERIALIZED ({query})")
+            found.append(table)
+        return found
+
+    def _end_minimums(self) -> bool:
+        """Write what was counted since the last time as one row; return whether there is one."""
+        if not self._minimums:
+            return False
+        table = quoted(f"kanon_minimums_{len(self._minimum_tables) + 1}")
+        self._tables.append(f"{table} AS MATERIALIZED (SELECT {', '.join(self._minimums)})")
+        self._minimum_tables.append(table)
+        self._minimums = []
+        return True
 
     def _levels(self, plan: Plan) -> None:
         for level in (*plan.branches, *plan.unshown):
@@ -181,7 +230,10 @@ class CanonicalWriter:
         if counts and self._suppresses:
             lacking = tuple(f"{sql} OPERATOR(pg_catalog.<) {minimum}" for sql, minimum in named)
             self._tables.extend(kept_groups(level, counts, lacking, base_of(level), groups_of(level)))
-            self._hide(counts, '"l"."h{0}"')
+            for position, item in enumerate(counts):
+                found = HiddenColumn(self._next(), item.minimum, item.instance.oid, item.what)
+                self.hidden.append(found)
+                self._hidden_sql.append(f'"l"."h{position}" AS {quoted(found.name)}')
             if chooses_by_secrets(level):
                 kept, every = (
                     f"(SELECT pg_catalog.count(*) FROM {table})"
@@ -210,6 +262,9 @@ class CanonicalWriter:
             table = quoted(f"kanon_windows_{level.number}_{number}")
             query = percentiles_sql(item, writer, self._answers)
             self._tables.append(f"{table} AS MATERIALIZED ({query})")
+            # read, whether there are groups that it is joined to or not
+            read = f"read_{level.number}_{number}"
+            self._minimums.append(f"(SELECT pg_catalog.count(*) FROM {table}) AS {quoted(read)}")
             columns += [f'"w{number}"."a{position}"' for _, position in item.percentiles]
             joins += f' LEFT JOIN {table} AS "w{number}" ON {equal_keys(level, "g", f"w{number}")}'
             for place, (instance, least) in enumerate(counted_minimums(item)):
@@ -254,10 +309,9 @@ class CanonicalWriter:
             keys = [writer.write(key) for key in level.keys]
             if aggregate.argument is not None:
                 keys.append(writer.write(aggregate.argument))
-            text = from_and_where(level, writer, self._answers)
             mask = participation(aggregate)
-            if mask is not None:
-                text += (" AND " if level.where else " WHERE ") + writer.write(mask)
+            more = () if mask is None else (writer.write(mask),)
+            text = from_and_where(level, writer, self._answers, more)
             counts = [
                 people_count_sql(item, single=rows is not None and rows.number == item.number, mask=None)
                 for item in level.protected()
@@ -274,13 +328,14 @@ class CanonicalWriter:
 
     def _hide_one(self, sql: str, hidden: HiddenColumn) -> None:
         self.hidden.append(hidden)
-        self._hidden_sql.append(f"{sql} AS {quoted(hidden.name)}")
+        self._minimums.append(f"{sql} AS {quoted(hidden.name)}")
+        self._hidden_sql.append(f'"m{len(self._minimum_tables) + 1}".{quoted(hidden.name)}')
 
     def _named(self, level: GroupingLevel) -> tuple[tuple[str, int], ...]:
         found = named_groups(level, strict=self._options.strict)
         return tuple(pair for key in found for pair in _counts_of_named(key, base_of(level)))
 
-    def _select(self, level: GroupingLevel, names: list[str]) -> str:
+    def _select(self, level: GroupingLevel, names: list[str], groups: str) -> str:
         writer = self.writer(level)
         parts = [
             f"{writer.write(output.expression)} AS {quoted(name)}"
@@ -290,10 +345,10 @@ class CanonicalWriter:
             f'{writer.write(_expression(item))} AS "o{position}"'
             for position, item in enumerate(level.sorting)
         ]
-        return f"SELECT {', '.join(parts)}{self._groups(level)}"
+        return f"SELECT {', '.join(parts)}{self._groups(level, groups)}"
 
-    def _groups(self, level: GroupingLevel) -> str:
-        text = f' FROM {groups_of(level)} AS "l"'
+    def _groups(self, level: GroupingLevel, groups: str) -> str:
+        text = f' FROM {groups} AS "l"'
         if level.repeated:
             text += ' CROSS JOIN LATERAL pg_catalog.generate_series(1, "l"."n") AS "r"'
         if level.having is not None:
@@ -305,13 +360,29 @@ class CanonicalWriter:
         writer = self.writer(level)
         parts = [f"{writer.write(output.expression)} AS {quoted(output.name)}" for output in level.outputs]
         order = [_sorted(item, writer.write(_expression(item))) for item in level.sorting]
+        groups = self._groups(level, groups_of(level))
+        if self._minimum_tables:
+            groups = self._from_minimums(f'SELECT "l".*, true AS "is_there"{groups}', "l")
+        return f"SELECT {', '.join(parts + self._hidden_sql)}{groups}{self._end(self._plan, order)}"
+
+    def _from_minimums(self, rows: str, alias: str) -> str:
+        """Return FROM with all minimums, whose row is computed first, and rows with a column ``is_there``.
+
+        The condition is not one that makes an inner join of the outer one, which may begin with the rows.
+        """
+        minimums = " CROSS JOIN ".join(
+            f'{table} AS "m{number}"' for number, table in enumerate(self._minimum_tables, 1)
+        )
         return (
-            f"SELECT {', '.join(parts + self._hidden_sql)}{self._groups(level)}{self._end(self._plan, order)}"
+            f' FROM {minimums} LEFT JOIN ({rows}) AS "{alias}" ON true'
+            f' WHERE COALESCE("{alias}"."is_there", false)'
         )
 
     def _several(self) -> str:
         names = [f"c{position}" for position in range(len(self._plan.branches[0].outputs))]
-        branches = " UNION ALL ".join(self._select(branch, names) for branch in self._plan.branches)
+        branches = " UNION ALL ".join(
+            self._select(branch, names, groups_of(branch)) for branch in self._plan.branches
+        )
         outputs = self._plan.branches[0].outputs
         parts = [
             f'"u".{quoted(name)} AS {quoted(output.name)}'
@@ -321,7 +392,10 @@ class CanonicalWriter:
         sorting = self._plan.branches[0].sorting
         order += [_sorted(item, f'"u"."o{position}"') for position, item in enumerate(sorting)]
         shown = ", ".join(parts + self._hidden_sql)
-        return f'SELECT {shown} FROM ({branches}) AS "u"{self._end(self._plan, order)}'
+        rows = f' FROM ({branches}) AS "u"'
+        if self._minimum_tables:
+            rows = self._from_minimums(f'SELECT "u".*, true AS "is_there"{rows}', "u")
+        return f"SELECT {shown}{rows}{self._end(self._plan, order)}"
 
     def _end(self, plan: Plan, order: list[str]) -> str:
         text = f" ORDER BY {', '.join(order)}" if order else ""

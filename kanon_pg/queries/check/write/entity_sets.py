@@ -22,8 +22,8 @@ from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
 from kanon_pg.queries.check.verdict import CombinedSql, EntitySet, RowPartition, SetComposition
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters
 from kanon_pg.queries.check.write.compositions import PartitionKind, composition_of
-from kanon_pg.queries.check.write.expressions import from_and_where
 from kanon_pg.queries.check.write.percentiles import Windows, ranked_sql, window_masks, windows_of
+from kanon_pg.queries.check.write.sources import from_and_where
 from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_tids
 
 
@@ -267,10 +267,8 @@ class _SetWriter:
         leaf, _ = self._row_id()
         parts = [*keys, f'{leaf} AS "leaf"']
         parts += [f'{sql} AS "row_ids{suffix}"' for suffix, sql in self._row_id_aggregates()]
-        rows = from_and_where(self.level, self._writer, self._canonical.answers())
-        conditions = list(self._conditions())
-        if conditions:
-            rows += (" AND " if self.level.where else " WHERE ") + " AND ".join(conditions)
+        conditions = tuple(self._conditions())
+        rows = from_and_where(self.level, self._writer, self._canonical.answers(), conditions)
         # the one table of all rows is no part of what groups them
         by_leaf = 0 if self._instance.relation is not None and self._instance.relation.single_table else 1
         grouping = ", ".join(str(position + 1) for position in range(len(keys) + by_leaf))

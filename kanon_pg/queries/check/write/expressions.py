@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
+from kanon_pg.queries.check.findings import Refusal
+from kanon_pg.queries.check.plan.levels import Instance
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,
@@ -167,43 +167,3 @@ def entity_sql(instance: Instance) -> str:
     if protection is None or protection.entity is None:
         return row_identity_sql(instance)
     return f'"{instance.alias}".{quoted(protection.entity)}'
-
-
-def from_and_where(level: GroupingLevel, writer: Writer, answers: Mapping[Plan, str]) -> str:
-    """Return FROM and WHERE of a level.
-
-    Parameters
-    ----------
-    answers : Mapping
-        Names of the common table expressions that hold the answers of inner queries.
-
-    Returns
-    -------
-    str
-        Empty if the level reads nothing and has no condition.
-    """
-    text = ""
-    for instance in level.instances:
-        source = _source(instance, answers)
-        if not text:
-            text = f" FROM {source}"
-        elif instance.outer and instance.condition is not None:
-            text += f" LEFT JOIN {source} ON {writer.write(instance.condition)}"
-        else:
-            text += f" CROSS JOIN {source}"
-    if level.where:
-        text += " WHERE " + " AND ".join(writer.write(part) for part in level.where)
-    return text
-
-
-def _source(instance: Instance, answers: Mapping[Plan, str]) -> str:
-    if instance.relation is not None:
-        name = f"{quoted(instance.relation.schema)}.{quoted(instance.relation.name)}"
-        if instance.relation.single_table:
-            # a child that it gets meanwhile was not part of what was checked
-            name = f"ONLY {name}"
-    elif instance.plan is not None:
-        name = quoted(answers[instance.plan])
-    else:
-        raise Refusal("Q100", Span(0, 0), "A source is missing.")
-    return f'{name} AS "{instance.alias}"'

@@ -28,7 +28,8 @@ from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound
 from kanon_pg.queries.check.types import FLOATS, INTEGERS
-from kanon_pg.queries.check.write.expressions import Writer, decimals, entity_sql, from_and_where, literal
+from kanon_pg.queries.check.write.expressions import Writer, decimals, entity_sql, literal
+from kanon_pg.queries.check.write.sources import from_and_where
 
 _EPOCH = "CAST('2000-01-01' AS pg_catalog.{0})"
 _WITH_INFINITY = frozenset({"date", "timestamp", "timestamptz"})
@@ -138,9 +139,8 @@ def ranked_sql(
     rows = fact_instance(level)
     keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
     people = [f'{entity_sql(item)} AS "e{item.number}"' for item in level.protected()]
-    text = from_and_where(level, writer, answers)
-    if windows.mask is not None:
-        text += (" AND " if level.where else " WHERE ") + writer.write(windows.mask)
+    mask = () if windows.mask is None else (writer.write(windows.mask),)
+    text = from_and_where(level, writer, answers, mask)
     columns = ", ".join([*keys, *people, f'{writer.write(windows.argument)} AS "x"', *extra])
     groups = ", ".join(f'"k{position}"' for position in range(len(level.keys)))
     group = f"PARTITION BY {groups}" if groups else ""

@@ -17,7 +17,8 @@ from kanon_pg.queries.check.plan.aggregates import participation
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan
 from kanon_pg.queries.check.plan.typed import Aggregate
-from kanon_pg.queries.check.write.expressions import Writer, entity_sql, from_and_where
+from kanon_pg.queries.check.write.expressions import Writer, entity_sql
+from kanon_pg.queries.check.write.sources import from_and_where
 
 
 def largest_shares(
@@ -68,10 +69,8 @@ def _by_person(
     if rows is None:
         raise TypeError("only levels over a fact are grouped by person")
     keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
-    text = from_and_where(level, writer, answers)
     mask = participation(aggregate)
-    if mask is not None:
-        text += (" AND " if level.where else " WHERE ") + writer.write(mask)
+    text = from_and_where(level, writer, answers, () if mask is None else (writer.write(mask),))
     grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
     columns = ", ".join([*keys, f'{entity_sql(rows)} AS "e"', figure])
     persons = f"SELECT {columns}{text} GROUP BY {grouping}"
