@@ -248,7 +248,7 @@ class Rewritten:
         Whether positions in it are those in the client's text.
     queries : int
         How many queries are in it.
-    effects : tuple of PathEffect or None
+    effects : Effects
         What each statement does to the search path.
     """
 

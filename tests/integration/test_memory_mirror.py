@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from psycopg.types.range import Range
 
-from kanon_pg.errors import KanonError, NotPermitted
+from kanon_pg.errors import KanonError, NotPermitted, ReleaseError
 from kanon_pg.release import declaration, releasing, solving
 from tests.fixtures import dividing_solver
 from tests.fixtures.memory import ANSWERS
@@ -287,11 +287,25 @@ def test_every_answer_in_memory_is_compared(mirror: Mirror, monkeypatch: pytest.
     with mirror.transaction(mirror.user):
         declaration.undeclare(mirror, "coarse_register")
         releasing.releases(mirror)
+    require_that_nothing_depends(mirror, services)
     services.drop("people")
     services.undeclare("of_things")
     mirror.table("t", {"a": "integer", "b": "integer"}, [(i % 3, i % 2) for i in range(60)])
     divide(mirror, monkeypatch)
     assert {*ANSWERS} - {*mirror.compared} - NOT_COMPARED == _ELSEWHERE
+
+
+def require_that_nothing_depends(mirror: Mirror, services: Services) -> None:
+    """Let others build a view on a release, which then cannot be dropped; and drop that view."""
+    mirror.connection.execute("create view safe.built_on_it as select age from safe.people")
+    view = mirror.memory.state.find("safe", "people")
+    assert view is not None
+    built = mirror.memory.state.table("safe.built_on_it", {"age": "integer"}, kind="v", reads=(view.oid,))
+    with pytest.raises(ReleaseError, match="Other objects depend") as refusal:
+        services.drop("people")
+    assert refusal.value.detail == "These do: view safe.built_on_it."
+    mirror.connection.execute("drop view safe.built_on_it")
+    mirror.memory.state.drop(built)
 
 
 _ELSEWHERE = {"find_relation", "roles_published", "sample_row_types", "suggest_varying"}

@@ -67,7 +67,7 @@ def _relation(instance: Instance, answers: Mapping[Plan, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _PlacedConditions:
     """The conditions of a level by where they stand.
 
     Parameters
@@ -85,7 +85,7 @@ class _Parts:
     rest: list[Bound] = field(default_factory=list)
 
 
-def _parts_of_full_joins(level: GroupingLevel) -> _Parts | None:
+def _parts_of_full_joins(level: GroupingLevel) -> _PlacedConditions | None:
     """Return where the conditions stand if the level is written with FULL JOIN, None if it is not.
 
     It is where the rows of one instance look up at most one row each in all others, so that rows without a
@@ -98,7 +98,7 @@ def _parts_of_full_joins(level: GroupingLevel) -> _Parts | None:
         return None
     if joined[0].outer or any(item.outer and item.protection is not None for item in joined):
         return None
-    parts = _Parts()
+    parts = _PlacedConditions()
     for condition in (part for item in level.where for part in conjuncts(item)):
         if not _is_placed(condition, level, parts, None):
             parts.rest.append(condition)
@@ -115,7 +115,9 @@ def _scalars_and_others(level: GroupingLevel) -> tuple[list[Instance], list[Inst
     return scalars, [item for item in level.instances if not item.is_scalar]
 
 
-def _is_placed(condition: Bound, level: GroupingLevel, parts: _Parts, outer: Instance | None) -> bool:
+def _is_placed(
+    condition: Bound, level: GroupingLevel, parts: _PlacedConditions, outer: Instance | None
+) -> bool:
     """Note where a condition stands, of WHERE or of an outer join; return whether that is before WHERE."""
     read = {column.instance for column in columns_in(condition)}
     # a known level may lack some instances
@@ -140,7 +142,11 @@ def _is_placed(condition: Bound, level: GroupingLevel, parts: _Parts, outer: Ins
 
 
 def _full_joins(
-    level: GroupingLevel, parts: _Parts, writer: Writer, answers: Mapping[Plan, str], more: tuple[str, ...]
+    level: GroupingLevel,
+    parts: _PlacedConditions,
+    writer: Writer,
+    answers: Mapping[Plan, str],
+    more: tuple[str, ...],
 ) -> str:
     scalars, joined = _scalars_and_others(level)
     text = " CROSS JOIN ".join(f"{_relation(item, answers)} AS {quoted(item.alias)}" for item in scalars)
@@ -161,7 +167,9 @@ def _full_joins(
     return f"{text} WHERE COALESCE({present}, false)"
 
 
-def _with_presence(instance: Instance, answers: Mapping[Plan, str], parts: _Parts, writer: Writer) -> str:
+def _with_presence(
+    instance: Instance, answers: Mapping[Plan, str], parts: _PlacedConditions, writer: Writer
+) -> str:
     alias = quoted(instance.alias)
     columns = [f"{alias}.*", f"true AS {_IS_THERE}"]
     if instance.relation is not None and has_tids(instance.relation):
