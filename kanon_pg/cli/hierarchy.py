@@ -119,23 +119,18 @@ def load(
     A file has the header `level_0,level_1,...`, or no header and semicolons.
     """
     with errors_as(as_json):
-        if (file is None) == (table is None):
-            raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
-        if table is None:
-            of_tables = {
-                "--child": child is not None,
-                "--parent": parent is not None,
-                "--repeat": repeat,
-                "--inner": inner,
-            }
-            _require_none(of_tables, "a file", "Leave it out, or name a table with --table in place of FILE.")
-        else:
-            of_files = {
-                "--delimiter": delimiter is not None,
-                "--header": header is True,
-                "--no-header": header is False,
-            }
-            _require_none(of_files, "a table", "Leave it out, or name FILE in place of --table.")
+        of_tables = {
+            "--child": child is not None,
+            "--parent": parent is not None,
+            "--repeat": repeat,
+            "--inner": inner,
+        }
+        of_files = {
+            "--delimiter": delimiter is not None,
+            "--header": header is True,
+            "--no-header": header is False,
+        }
+        _require_one_source(file, table, of_files, of_tables)
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
         with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
@@ -147,6 +142,18 @@ def load(
                 options |= _tree_options(child, parent, repeat, inner)
                 version = interface.load_hierarchy({**arguments, "relation": table})
         _show_done(HierarchyDone("stored", hierarchy, version), as_json)
+
+
+def _require_one_source(
+    file: Path | None, table: str | None, of_files: dict[str, bool], of_tables: dict[str, bool]
+) -> None:
+    """Refuse both and none, and options that were given and are for the other one."""
+    if (file is None) == (table is None):
+        raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
+    if table is None:
+        _require_none(of_tables, "a file", "Leave it out, or name a table with --table in place of FILE.")
+    else:
+        _require_none(of_files, "a table", "Leave it out, or name FILE in place of --table.")
 
 
 def list_all(dsn: Dsn = None, as_json: Json = False) -> None:

@@ -91,25 +91,35 @@ def answer_query(
     if not verdict.protected:
         with without_statistics(db), full_scans(db):
             outcome = _outcome(db, verdict, loaded, given, folder)
-        return _answer(outcome)
+    else:
+        outcome = _recorded_outcome(db, query_record, verdict, loaded, given, folder, keep_marks)
+    if outcome.answer is None:
+        raise withheld()
+    return outcome.answer
+
+
+def _recorded_outcome(
+    db: Database,
+    query_record: QueryRecord,
+    verdict: Verdict,
+    loaded: LoadedCatalog,
+    given: tuple[str | None, ...],
+    folder: str | None,
+    keep_marks: Callable[[Sequence[LedgerMark]], None],
+) -> QueryOutcome:
+    """Return what a query about people comes to, without an answer that may not leave."""
     start_ledger()
     with (
         allowed_to_run(db, query_record, verdict, loaded.snapshot, folder=folder) as may_run,
         without_statistics(db),
         full_scans(db),
     ):
-        outcome = _outcome(db, verdict, loaded, given, folder) if may_run else QueryOutcome(None)
-        may_leave = may_run and _is_recorded(db, query_record, verdict, loaded, outcome, folder, keep_marks)
-    # an error inside would leave the query written down as interrupted
-    if not may_leave:
-        raise withheld()
-    return _answer(outcome)
-
-
-def _answer(outcome: QueryOutcome) -> AnswerTable:
-    if outcome.answer is None:
-        raise withheld()
-    return outcome.answer
+        # an error that passes leaves the query written down as interrupted
+        if not may_run:
+            return QueryOutcome(None)
+        outcome = _outcome(db, verdict, loaded, given, folder)
+        may_leave = _is_recorded(db, query_record, verdict, loaded, outcome, folder, keep_marks)
+    return outcome if may_leave else QueryOutcome(None)
 
 
 def _is_recorded(
