@@ -24,18 +24,16 @@ from kanon_pg.worker.ledger.folder import (
     remove_unused,
 )
 from kanon_pg.worker.ledger.journal import JournalMark, read_heads
-from kanon_pg.worker.ledger.relation_ledger import (
+from kanon_pg.worker.ledger.relation_ledger import RelationLedger, RulesAndBudgets, verified
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.sent_sets import (
     ComposedSets,
     DerivedSets,
     PackedRows,
     PackedSets,
-    RelationLedger,
-    RulesAndBudgets,
     SentPartition,
     SentSets,
-    verified,
 )
-from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve
@@ -124,7 +122,7 @@ class _OpenLedgers:
         return {
             "seed": ledger.secret.seed,
             "state": ledger.state,
-            "sets": ledger.cached_keys(),
+            "sets": ledger.sets.keys(),
             "stored": ledger.stored_partitions(),
         }
 
@@ -180,7 +178,7 @@ def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart
             SentPartition(_packed(item, parts), item["is_truth"], item["statement"])
             for item in request["partitions"]
         ]
-        answer = ledger.answer([_sent(item, parts) for item in request["sets"]], partitions)
+        answer = ledger.sets.answer([_sent(item, parts) for item in request["sets"]], partitions)
     failure = request["failure"]
     session = ledger.session(_terms(request))
     mark = _mark(request)

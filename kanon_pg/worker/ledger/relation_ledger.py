@@ -1,20 +1,17 @@
-"""The ledger of one protected relation: its files, session, table snapshot and cached sets."""
+"""The ledger of one protected relation: its files, its session, and the state that the relation is in."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError, LedgerUnavailable
-from kanon_pg.worker.ledger.answers import AnswerSets, DisjointSets, LevelSelection, Population
+from kanon_pg.worker.ledger.answers import Population
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
     JOURNAL,
@@ -32,88 +29,24 @@ from kanon_pg.worker.ledger.folder import (
     write_sealed,
 )
 from kanon_pg.worker.ledger.journal import Journal, JournalMark
-from kanon_pg.worker.ledger.partition_files import PartitionFiles, StoredPartition, state_digest
-from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
+from kanon_pg.worker.ledger.partition_files import PartitionFiles, state_digest
+from kanon_pg.worker.ledger.row_numbers import Description, Keys, RowNumbers, RowNumbersWriter
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
+from kanon_pg.worker.ledger.state_sets import StateSets
 from kanon_pg.worker.ledger.table_snapshot import (
     LeafTable,
     TableSnapshot,
-    bitmap_of,
     keys_of,
     snapshot_bytes,
     snapshot_from,
 )
-
-Parts = tuple[tuple[BitMap, ...], ...]
-ByMask = tuple[Parts, ...]
-"""The parts of the groups, then those of each filter."""
-
-_MAX_SETS = 32
-_MAX_UNITS = 30_000_000
-"""That all sets together may have; at most some 60 MB."""
-
-
-class SetCache:
-    """The most recently used sets of one state of a relation.
-
-    How many are kept depends on how many units there are and how many conditions the statements have,
-    never on the sets: what is kept shows in what the next query reads.
-    """
-
-    def __init__(self) -> None:
-        self._parts: dict[str, ByMask] = {}
-        self._units: dict[str, int] = {}
-
-    def keys(self) -> list[str]:
-        """Return the keys that `get` knows."""
-        return list(self._parts)
-
-    def get(self, key: str) -> ByMask:
-        """Return what was remembered.
-
-        Raises
-        ------
-        LedgerError
-            Nothing was.
-        """
-        parts = self._parts.pop(key, None)
-        if parts is None:
-            raise LedgerError("The rows behind an answer are not known any more.", hint="Ask again.")
-        self._parts[key] = parts
-        return parts
-
-    def remember(self, key: str, parts: ByMask, units: int) -> None:
-        """Remember sets of up to so many units; drop the least recently used ones if there are too many."""
-        self._parts[key] = parts
-        self._units[key] = len(parts) * units
-        while len(self._parts) > _MAX_SETS or sum(self._units.values()) > _MAX_UNITS:
-            oldest = next(iter(self._parts))
-            del self._parts[oldest], self._units[oldest]
-
-    def clear(self) -> None:
-        """Drop everything: the relation is in another state."""
-        self._parts.clear()
-        self._units.clear()
-
-
-def distinct(parts: Iterable[tuple[BitMap, ...]]) -> Parts:
-    """Return parts in order, equal and empty ones left out."""
-    found: list[tuple[BitMap, ...]] = []
-    for part in parts:
-        if part and part not in found:
-            found.append(part)
-    return tuple(found)
-
 
 CHECKPOINT_RECORDS = 256
 CHECKPOINT_SECONDS = 0.25
 CHECKPOINT_SHARE = 20.0
 """A checkpoint is written after so many entries, or so much work since the last one, that others would
 repeat, and so many times the work of writing it."""
-
-_GROUP = np.dtype(">i8")
-_OID = np.dtype(">u4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,156 +56,6 @@ class RulesAndBudgets:
     rules: LedgerRules
     per_analyst: QueryBudget
     overall: QueryBudget
-
-
-@dataclass(frozen=True, slots=True)
-class PackedRows:
-    """The rows of some pieces, one after the other.
-
-    Parameters
-    ----------
-    lengths : bytes
-        Bytes of each piece, 8 bytes each.
-    row_ids : bytes
-        TIDs of 6 bytes, or hashes of contents of 8 bytes.
-    """
-
-    lengths: bytes | memoryview
-    row_ids: bytes | memoryview
-
-
-@dataclass(frozen=True, slots=True)
-class PackedSets:
-    """The sets of one level as the database sent them (see `kanon_pg.queries.check.verdict.EntitySet`).
-
-    Parameters
-    ----------
-    disjoint : bool
-        Whether a row stands in one group at most, and once.
-    by_content : bool
-        Whether rows are given by hashes of their contents instead of TIDs.
-    groups, leaves : bytes
-        Number of the group, and OID of the table, of each piece.
-    filters : tuple of PackedRows
-        What each filter leaves out of them, or, unless `disjoint`, lets in.
-    key : str or None
-        Names the statement for `RelationLedger.cached_keys`, None if its sets may change while the relation
-        does not.
-    """
-
-    disjoint: bool
-    by_content: bool
-    groups: bytes | memoryview
-    leaves: bytes | memoryview
-    rows: PackedRows
-    filters: tuple[PackedRows, ...] = ()
-    key: str | None = None
-
-
-class DerivedSets(Enum):
-    """Sets that need not be sent."""
-
-    EVERYBODY = "all rows of the relation"
-    GROUPS = "the rows of all groups of the level"
-
-
-@dataclass(frozen=True, slots=True)
-class SentPartition:
-    """All rows of the relation, in groups that are numbered from 1, with a key.
-
-    Parameters
-    ----------
-    is_truth : bool
-        Whether only the rows were sent for which a condition is not true: the second group.
-    statement : str or None
-        As in `StoredPartition`; None if other sessions should not have it.
-    """
-
-    sets: PackedSets
-    is_truth: bool
-    statement: str | None = None
-
-
-Choice = tuple[str, tuple[int, ...]]
-"""Key of a partition, and the places of some of its groups, counted from 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComposedSets:
-    """Sets of a level that follow from partitions of the relation.
-
-    Parameters
-    ----------
-    groups : str or None
-        Partition by the group key; None if there is none.
-    where : tuple of Choice
-        What holds for all rows of the groups; all of them do.
-    filters : tuple of tuple of Choice
-        What holds for the rows that each filter lets in.
-    key : str
-        As in `PackedSets`.
-    """
-
-    groups: str | None
-    where: tuple[Choice, ...]
-    filters: tuple[tuple[Choice, ...], ...]
-    key: str
-
-    def partitions(self) -> Iterator[str]:
-        """Yield the keys of all partitions."""
-        if self.groups is not None:
-            yield self.groups
-        for choices in (self.where, *self.filters):
-            yield from (key for key, _ in choices)
-
-    def levels(self, partitions: Mapping[str, DisjointSets], everybody: BitMap) -> Iterator[DisjointSets]:
-        """Yield the groups, then what each filter lets in of them.
-
-        Time of one union per choice, and of one intersection for each value of the group key.
-        """
-        chosen = _chosen(self.where, partitions, everybody)
-        parts = (everybody,) if self.groups is None else partitions[self.groups]
-        groups = [both for part in parts if (both := chosen & part)]
-        yield tuple(groups)
-        for choices in self.filters:
-            let_in = _chosen(choices, partitions, everybody)
-            yield tuple(both for units in groups if (both := units & let_in))
-
-
-def _chosen(choices: Iterable[Choice], partitions: Mapping[str, DisjointSets], everybody: BitMap) -> BitMap:
-    found = everybody
-    for key, places in choices:
-        parts = partitions[key]
-        if not all(0 < place <= len(parts) for place in places):
-            raise LedgerError("A condition names a value that a partition does not have.")
-        found = found & BitMap.union(*(parts[place - 1] for place in places)) if places else BitMap()
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class SentSets:
-    """The sets of a statement, and what they stand for.
-
-    Parameters
-    ----------
-    level : int
-        Number of the SELECT of the query that groups them.
-    kind, narrowed, is_whole, spreads
-        As in `kanon_pg.queries.check.verdict.EntitySet`.
-    sets : PackedSets, str, DerivedSets or ComposedSets
-        As they were sent, the key of cached ones, or what they follow from.
-    """
-
-    level: int
-    kind: Literal["groups", "windows", "known", "secret"]
-    narrowed: bool
-    is_whole: bool
-    sets: PackedSets | str | DerivedSets | ComposedSets
-    spreads: tuple[int, ...] = ()
-
-
-def _each_once(found: Iterable[Parts]) -> Parts:
-    return distinct(part for parts in found for part in parts)
 
 
 def verified(parent: Path, name: str, mark: JournalMark | None = None) -> Description | None:
@@ -329,19 +112,13 @@ class RelationLedger:
         self.folder = existing_folder(parent, name)
         self.secret = read_secret(self.folder)
         self.state: str | None = None
-        """What the database said of the state that `table_snapshot` is of."""
-        self.table_snapshot: TableSnapshot | None = None
+        """What the database said of the state that `sets` is of."""
+        self.sets = StateSets(None)
         self._epoch: str | None = None
         self._is_snapshot_new = False
         self._snapshot_file: FileMark | None = None
         """Of the table snapshot, if that is the one of this state."""
-        self._cache = SetCache()
-        # apart, because what is made of partitions would push them out
-        self._partition_cache = SetCache()
         self._partition_files = PartitionFiles(self.folder, self.secret.key)
-        self._new_partitions: list[StoredPartition] = []
-        # apart until they are used, so that they push out nothing that the same query needs
-        self._loaded_partitions: dict[str, DisjointSets] = {}
         self._terms: RulesAndBudgets | None = None
         self._session: LedgerSession | None = None
         self._rank = -1
@@ -401,9 +178,9 @@ class RelationLedger:
             is of more use.
         """
         if self._epoch != epoch:
-            self._forget()
+            self._enter(None, None)
             self._epoch = epoch
-        if self.table_snapshot is not None and not renew:
+        if self.sets.table_snapshot is not None and not renew:
             return
         found = mark_of(self.folder / TABLE_SNAPSHOT)
         if found is None or found == self._snapshot_file:
@@ -413,17 +190,13 @@ class RelationLedger:
             # one that cannot be read is of no use: the relation is read again
             with suppress(LedgerError):
                 state, table_snapshot = snapshot_from(data, epoch)
-                self._forget()
-                self.state, self.table_snapshot, self._snapshot_file = state, table_snapshot, found
+                self._enter(state, table_snapshot)
+                self._snapshot_file = found
 
-    def _forget(self) -> None:
-        """Forget a state of the relation and what is known of it."""
-        self.state, self.table_snapshot = None, None
+    def _enter(self, state: str | None, table_snapshot: TableSnapshot | None) -> None:
+        """Forget what is known of the relation's last state: it is in another one, None if not known."""
+        self.state, self.sets = state, StateSets(table_snapshot)
         self._is_snapshot_new, self._snapshot_file = False, None
-        self._cache.clear()
-        self._partition_cache.clear()
-        self._loaded_partitions.clear()
-        self._new_partitions.clear()
 
     def take_snapshot(
         self, state: str, leaves: Sequence[LeafTable], writer: RowNumbersWriter, epoch: str
@@ -433,18 +206,12 @@ class RelationLedger:
         people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.row_numbers.has_people else None
         if people is not None and len(people) != len(contents):
             raise LedgerError("Rows came without the people that they belong to.")
-        self._forget()
-        self.table_snapshot = TableSnapshot(leaves, writer.number(contents, people))
-        self.state, self._epoch, self._is_snapshot_new = state, epoch, True
+        self._enter(state, TableSnapshot(leaves, writer.number(contents, people)))
+        self._epoch, self._is_snapshot_new = epoch, True
 
     def population(self) -> Population:
         """Return the units of the last table snapshot and their owners; no units without a snapshot."""
-        units = self.table_snapshot.units if self.table_snapshot is not None else BitMap()
-        return Population(units, self.row_numbers.owners)
-
-    def cached_keys(self) -> list[str]:
-        """Return the keys of statements whose sets are cached for the present state, and of partitions."""
-        return [*self._cache.keys(), *self._partition_cache.keys()]
+        return Population(self.sets.units, self.row_numbers.owners)
 
     def stored_partitions(self) -> list[str]:
         """Return the statements of partitions that have a file in the present state."""
@@ -461,184 +228,16 @@ class RelationLedger:
         """
         state = self._state_digest()
         found = None if state is None else self._partition_files.read(state, statement)
-        if found is not None and found.key == key and self._is_whole(found.groups):
-            self._loaded_partitions[key] = found.groups
+        if found is not None and found.key == key and self.sets.load_partition(found):
             return True
         if state is not None:
             self._partition_files.remove(state, statement)
         return False
 
     def _state_digest(self) -> str | None:
-        if self.state is None or self.table_snapshot is None or self._epoch is None:
+        if self.state is None or self.sets.table_snapshot is None or self._epoch is None:
             return None
-        return state_digest(self.state, self._epoch) if self.table_snapshot.has_tids else None
-
-    def answer(self, sent: Sequence[SentSets], partitions: Sequence[SentPartition] = ()) -> AnswerSets:
-        """Return the sets behind an answer.
-
-        Parameters
-        ----------
-        partitions : sequence of SentPartition
-            New ones.
-
-        Raises
-        ------
-        LedgerError
-            They do not fit the table snapshot.
-        InputError
-            Groups that should not share rows do.
-        """
-        # fetched first: new sets may push them out of the cache
-        cached = {item.sets: self._cache.get(item.sets) for item in sent if isinstance(item.sets, str)}
-        used = self._partitions(sent, partitions)
-        groups: dict[int, Parts] = {}
-        pairs: list[tuple[SentSets, Parts]] = []
-        spreads: list[Parts] = []
-        for item in sent:
-            by_mask = cached[item.sets] if isinstance(item.sets, str) else self._read(item, groups, used)
-            found = _each_once(by_mask)
-            pairs.append((item, found))
-            if item.kind == "groups":
-                groups[item.level] = found
-                spreads += (by_mask[place] for place in item.spreads)
-        figures = _each_once(part for item, part in pairs if item.kind in {"groups", "windows"})
-        with_known = {item.level for item in sent if item.kind == "known"}
-        known = [
-            part
-            for item, part in pairs
-            if item.kind == "known" or (item.kind != "secret" and item.level not in with_known)
-        ]
-        narrowed = [part for item, part in pairs if item.narrowed]
-        return AnswerSets(
-            figures,
-            _each_once(known) if with_known else None,
-            _each_once(narrowed),
-            tuple(self._selections(pairs)),
-            tuple(sorted(figures.index(part) for part in _each_once(spreads))),
-        )
-
-    @staticmethod
-    def _selections(pairs: Sequence[tuple[SentSets, Parts]]) -> Iterator[LevelSelection]:
-        """Yield what known and sensitive columns choose in each level in which both do."""
-        for level, whole in dict.fromkeys(
-            (item.level, item.is_whole) for item, _ in pairs if item.kind == "secret"
-        ):
-            yield LevelSelection(
-                _each_once(part for item, part in pairs if item.level == level and item.narrowed),
-                _each_once(part for item, part in pairs if item.level == level and item.kind == "secret"),
-                None
-                if whole
-                else _each_once(
-                    part for item, part in pairs if item.level == level and item.kind == "groups"
-                ),
-            )
-
-    def _partitions(
-        self, sent: Sequence[SentSets], packed: Sequence[SentPartition]
-    ) -> Mapping[str, DisjointSets]:
-        """Return the partitions that composed sets are made of, by their keys; the new ones are cached."""
-        new = {item.sets.key: self._partition(item) for item in packed if item.sets.key is not None}
-        self._new_partitions += (
-            StoredPartition(item.statement, item.sets.key, new[item.sets.key])
-            for item in packed
-            if item.sets.key is not None and item.statement is not None
-        )
-        keys = {key for item in sent if isinstance(item.sets, ComposedSets) for key in item.sets.partitions()}
-        # the order in which they are used last must not depend on hashes of this process
-        wanted = sorted(keys - new.keys())
-        loaded = {key: self._loaded_partitions[key] for key in wanted if key in self._loaded_partitions}
-        found = {key: self._partition_cache.get(key)[0][0] for key in wanted if key not in loaded}
-        self._loaded_partitions.clear()
-        for key, parts in (loaded | new).items():
-            self._partition_cache.remember(key, ((parts,),), len(self.population().units))
-        return found | loaded | new
-
-    def _partition(self, partition: SentPartition) -> DisjointSets:
-        groups = self._sets(partition.sets, partition.sets.rows)
-        units = self.population().units
-        if partition.is_truth:
-            others = BitMap().union(*groups.values())
-            groups = {1: units - others, 2: others}
-        found = tuple(groups[number] for number in sorted(groups))
-        if not self._is_whole(found) or sorted(groups) != list(range(1, len(groups) + 1)):
-            raise LedgerError("A partition of a relation does not have every row once.")
-        return found
-
-    def _is_whole(self, groups: DisjointSets) -> bool:
-        """Return whether some groups have every row of the relation once."""
-        units = self.population().units
-        return sum(map(len, groups)) == len(units) and BitMap().union(*groups) == units
-
-    def _read(
-        self, item: SentSets, groups: Mapping[int, Parts], partitions: Mapping[str, DisjointSets]
-    ) -> ByMask:
-        if isinstance(item.sets, PackedSets):
-            return self._parts(item.sets)
-        if isinstance(item.sets, ComposedSets):
-            levels = item.sets.levels(partitions, self.population().units)
-            composed = tuple(distinct([sets]) for sets in levels)
-            self._cache.remember(item.sets.key, composed, len(self.population().units))
-            return composed
-        if item.sets is DerivedSets.EVERYBODY:
-            units = self.population().units
-        else:
-            # without any row there is no group
-            units = BitMap.union(*groups[item.level][0]) if groups[item.level] else BitMap()
-        return (((units,),),) if units else ((),)
-
-    def _parts(self, packed: PackedSets) -> ByMask:
-        # sets that overlap cannot be added up by anybody, each is a figure of its own
-        parts = tuple(
-            distinct([sets] if packed.disjoint else [(units,) for units in sets])
-            for sets in self._levels(packed)
-        )
-        if packed.key is not None:
-            self._cache.remember(packed.key, parts, len(self.population().units))
-        return parts
-
-    def _levels(self, packed: PackedSets) -> Iterator[tuple[BitMap, ...]]:
-        groups = self._sets(packed, packed.rows)
-        yield tuple(groups.values())
-        for rows in packed.filters:
-            named = self._sets(packed, rows)
-            if packed.disjoint:
-                named = {
-                    group: units - named[group] if group in named else units
-                    for group, units in groups.items()
-                }
-            yield tuple(units for units in named.values() if units)
-
-    def _sets(self, packed: PackedSets, rows: PackedRows) -> dict[int, BitMap]:
-        by_group: dict[int, list[Numbers]] = {}
-        for group, numbers in self._pieces(packed, rows):
-            by_group.setdefault(group, []).append(numbers)
-        sets = {}
-        for group, parts in by_group.items():
-            numbers = np.concatenate(parts)
-            sets[group] = bitmap_of(numbers)
-            if packed.disjoint and len(sets[group]) != len(numbers):
-                raise LedgerError("A row stands twice in a group that a join should not repeat.")
-        return sets
-
-    def _pieces(self, packed: PackedSets, rows: PackedRows) -> Iterator[tuple[int, Numbers]]:
-        if self.table_snapshot is None:
-            raise LedgerError("The rows behind an answer came before the relation was read.")
-        groups = np.frombuffer(packed.groups, dtype=_GROUP).tolist()
-        leaves = np.frombuffer(packed.leaves, dtype=_OID).tolist()
-        lengths = np.frombuffer(rows.lengths, dtype=_GROUP).tolist()
-        position = 0
-        for group, leaf, length in zip(groups, leaves, lengths, strict=True):
-            data = rows.row_ids[position : position + length]
-            position += length
-            if length:
-                yield (
-                    group,
-                    self.table_snapshot.numbers_of_contents(data)
-                    if packed.by_content
-                    else self.table_snapshot.numbers_at(leaf, data),
-                )
-        if position != len(rows.row_ids):
-            raise LedgerError("The rows behind an answer did not arrive as a whole.")
+        return state_digest(self.state, self._epoch) if self.sets.table_snapshot.has_tids else None
 
     def save_marks(self) -> None:
         """Store the lengths of journal and numbers, so that shorter files are noticed, and the use."""
@@ -646,7 +245,7 @@ class RelationLedger:
             return
         write_marks(self.folder, self._session.journal.mark, self.row_numbers.journal.mark)
         rank = self._session.history.rank
-        if rank != self._rank and self.table_snapshot is not None:
+        if rank != self._rank and self.sets.table_snapshot is not None:
             write_percent_used(self.folder, self._session.percent_used(self.population()))
             self._rank = rank
 
@@ -673,12 +272,12 @@ class RelationLedger:
         if (
             not self._is_snapshot_new
             or self._epoch is None
-            or self.table_snapshot is None
+            or self.sets.table_snapshot is None
             or self.state is None
         ):
             return
         self._is_snapshot_new = False
-        data, digest = snapshot_bytes(self.table_snapshot, self.state, self._epoch), self._state_digest()
+        data, digest = snapshot_bytes(self.sets.table_snapshot, self.state, self._epoch), self._state_digest()
         if data is None or digest is None:
             return
         # without the file other sessions read the relation, as this one did
@@ -690,12 +289,11 @@ class RelationLedger:
 
     def _save_partitions(self) -> None:
         state = self._state_digest()
-        for partition in self._new_partitions:
+        for partition in self.sets.take_new_partitions():
             # others load the table snapshot that has a file, and partitions of that alone
             if state is not None and self._is_file_present():
                 with suppress(LedgerUnavailable):
                     self._partition_files.write(state, partition)
-        self._new_partitions.clear()
 
     def _is_file_present(self) -> bool:
         """Return whether the table snapshot that has a file is this one."""

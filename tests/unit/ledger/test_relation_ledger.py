@@ -16,6 +16,7 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger import relation_ledger as relation_ledgers
+from kanon_pg.worker.ledger import state_sets
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
@@ -32,16 +33,15 @@ from kanon_pg.worker.ledger.partition_files import (
     StoredPartition,
     state_digest,
 )
-from kanon_pg.worker.ledger.relation_ledger import (
+from kanon_pg.worker.ledger.relation_ledger import RelationLedger, RulesAndBudgets
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.sent_sets import (
     ComposedSets,
     PackedRows,
     PackedSets,
-    RelationLedger,
-    RulesAndBudgets,
     SentPartition,
     SentSets,
 )
-from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
@@ -69,7 +69,7 @@ def leaf(oid: int, rows: Sequence[tuple[Place, int]]) -> LeafTable:
 
 def answer_of(ledger: RelationLedger, levels: Sequence[PackedSets | str]) -> AnswerSets:
     """Return the sets behind an answer whose rows no sensitive column chooses."""
-    return ledger.answer(
+    return ledger.sets.answer(
         [SentSets(1, "groups", narrowed=False, is_whole=True, sets=level) for level in levels]
     )
 
@@ -129,16 +129,16 @@ def test_sets_with_a_key_are_known_until_the_state_changes(parent: Path) -> None
     ledger = opened(parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12), ((0, 3), 13)])])
     sent = replace(pieces((1, 7, tids((0, 1), (0, 2))), (2, 7, tids((0, 3)))), key="groups")
     disclosed = answer_of(ledger, [sent])
-    assert ledger.cached_keys() == ["groups"]
+    assert ledger.sets.keys() == ["groups"]
     assert answer_of(ledger, ["groups"]) == disclosed
     assert answer_of(ledger, [sent, "groups"]) == disclosed
     with ledger.row_numbers.exclusive() as writer:
         ledger.take_snapshot(STATE, [leaf(7, [((0, 1), 11)])], writer, "epoch")
-    assert ledger.cached_keys() == []
+    assert ledger.sets.keys() == []
     with pytest.raises(LedgerError, match="not known"):
         answer_of(ledger, ["groups"])
     answer_of(ledger, [pieces((1, 7, tids((0, 1))))])
-    assert ledger.cached_keys() == []
+    assert ledger.sets.keys() == []
     ledger.close()
 
 
@@ -155,7 +155,7 @@ def denied(key: str, *places: Place) -> SentPartition:
 
 def composed_of(ledger: RelationLedger, sets: ComposedSets, *partitions: SentPartition) -> AnswerSets:
     sent = SentSets(1, "groups", narrowed=False, is_whole=True, sets=sets)
-    return ledger.answer([sent], partitions)
+    return ledger.sets.answer([sent], partitions)
 
 
 SIX = [((0, line), line) for line in range(1, 7)]
@@ -169,7 +169,7 @@ def test_sets_are_composed_of_partitions(parent: Path) -> None:
     found = composed_of(ledger, sets, BY_SEX, BY_WARD, denied("paid", (0, 1), (0, 6)))
     one, two, three, *_, six = (unit(ledger, content) for content in range(1, 7))
     assert found.levels == ((BitMap([one, six]), BitMap([two, three])), (BitMap([two, three]),))
-    assert set(ledger.cached_keys()) == {"query", "sex", "ward", "paid"}
+    assert set(ledger.sets.keys()) == {"query", "sex", "ward", "paid"}
     assert answer_of(ledger, ["query"]) == found
     # the partitions need not come again
     again = composed_of(ledger, ComposedSets("sex", (("ward", (2,)),), (), "other"))
@@ -187,7 +187,7 @@ def test_partitions_of_another_state_are_not_known(parent: Path) -> None:
     assert composed_of(ledger, sets, BY_WARD).levels
     with ledger.row_numbers.exclusive() as writer:
         ledger.take_snapshot(STATE, [leaf(7, SIX[:5])], writer, "epoch")
-    assert ledger.cached_keys() == []
+    assert ledger.sets.keys() == []
     with pytest.raises(LedgerError, match="not known"):
         composed_of(ledger, sets)
     ledger.close()
@@ -238,7 +238,7 @@ def test_partitions_serve_other_sessions(parent: Path) -> None:
     other.load_snapshot("epoch")
     assert sorted(other.stored_partitions()) == ["aa", "bb"]
     assert not other.load_partition("cc", "sex")
-    assert other.cached_keys() == []
+    assert other.sets.keys() == []
     assert other.load_partition("aa", "sex")
     assert other.load_partition("bb", "ward")
     with other.row_numbers.exclusive():
@@ -246,7 +246,7 @@ def test_partitions_serve_other_sessions(parent: Path) -> None:
     sets = ComposedSets("ward", (("sex", (1, 3)),), (), "query")
     one, two, three, *_, six = (unit(other, content) for content in range(1, 7))
     assert composed_of(other, sets).levels == ((BitMap([one, six]), BitMap([two, three])),)
-    assert other.cached_keys() == ["query", "sex", "ward"]
+    assert other.sets.keys() == ["query", "sex", "ward"]
     # one of other values is of no use
     assert not other.load_partition("aa", "another key")
     assert other.stored_partitions() == ["bb"]
@@ -357,17 +357,17 @@ def test_partitions_belong_to_the_table_snapshot_that_others_load(parent: Path) 
     assert first.stored_partitions() == []
     first.load_snapshot("epoch", renew=True)
     assert first.stored_partitions() == ["bb"]
-    assert first.cached_keys() == []
+    assert first.sets.keys() == []
     composed_of(first, ComposedSets("sex", (), (), "query"), replace(BY_SEX, statement="aa"))
     first.save()
     assert sorted(second.stored_partitions()) == ["aa", "bb"]
     # its own one stays if nobody saved another
-    state, keys = second.state, second.cached_keys()
+    state, keys = second.state, second.sets.keys()
     second.load_snapshot("epoch", renew=True)
-    assert (second.state, second.cached_keys()) == (state, keys)
+    assert (second.state, second.sets.keys()) == (state, keys)
     # of another epoch nothing holds
     second.load_snapshot("another epoch")
-    assert (second.state, second.cached_keys()) == (None, [])
+    assert (second.state, second.sets.keys()) == (None, [])
     first.close()
     second.close()
 
@@ -377,7 +377,7 @@ def test_loading_partitions_pushes_out_nothing_that_the_query_needs(
 ) -> None:
     name = create_folder(parent)
     storing(parent, name)
-    monkeypatch.setattr(relation_ledgers, "_MAX_SETS", 1)
+    monkeypatch.setattr(state_sets, "_MAX_SETS", 1)
     ledger = RelationLedger(parent, name)
     ledger.load_snapshot("epoch")
     paid = ComposedSets(None, (("paid", (1,)),), (), "paid")
