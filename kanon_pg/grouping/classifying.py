@@ -17,7 +17,7 @@ from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import UnsuitableColumn, VerificationFailed
+from kanon_pg.errors import DEFECT, UnsuitableColumn, VerificationFailed
 from kanon_pg.grouping.counting import (
     CountedValues,
     Weighing,
@@ -279,6 +279,4 @@ def _require_k(classes: Sequence[FoundClass], k: int) -> None:
         If there is one.
     """
     if any(found.size < k for found in classes):
-        raise VerificationFailed(
-            f"A class has less than k = {k:,}.", hint="This is a defect; please report it."
-        )
+        raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import kanon_pg
-from kanon_pg.errors import KanonError, MemoryExceeded, SolverUnavailable
-from kanon_pg.runner.limits import more_memory
+from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, SolverUnavailable
 from kanon_pg.runner.messages import Message, attachment, receive, send
 from kanon_pg.worker.child_processes import ending_with
 
@@ -159,7 +158,7 @@ def _harmless(service: Service, error: Exception, memory_bytes: int) -> KanonErr
     return service.failed(
         f"The {service.name} failed with an internal error ({type(error).__name__}).",
         detail=_place(error),
-        hint="This is a defect of kanon_pg or of one of its libraries; please report it.",
+        hint=DEFECT,
     )
 
 

@@ -18,7 +18,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
+from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_much_suppressed
@@ -552,7 +552,7 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
 def _contradiction(what: str) -> VerificationFailed:
     return VerificationFailed(
         f"The independent recount does not find the {what}; nothing was published.",
-        hint="This is a defect: please report it.",
+        hint=DEFECT,
     )
 
 
