@@ -461,13 +461,29 @@ def _build(version: Version) -> Identifier:
     return storage
 
 
+_NO_ROWS = Recount(
+    rows=0,
+    people=0,
+    classes=0,
+    guarded_classes=0,
+    smallest_class=0,
+    average_class=0.0,
+    largest_class=0,
+    suppressed_cells=0,
+    weighted_cost=0.0,
+    certainty_penalty=0.0,
+    generalization_height=0.0,
+)
+"""What a version contains from which everybody left."""
+
+
 def _publish(version: Version, row: Row) -> None:
     """Build, recount and publish a version in the place of the one before, and record it."""
     db, plan = version.db, version.plan
     storage, before = _build(version), lasting_name(plan.name)
     db.progress("recounting")
     rows = _require_cohorts(version, None)
-    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _nothing()
+    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _NO_ROWS
     if found.rows != rows:
         raise _contradiction("rows of the cohorts that are shown")
     if db.row(statement("series/is_populated"), str(before))["populated"]:
@@ -506,10 +522,6 @@ def _remember_version(version: Version, storage: Identifier) -> None:
             keys=version.series.keys,
             most=request.remember,
         )
-
-
-def _nothing() -> Recount:
-    return Recount(0, 0, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, 0.0)
 
 
 def _require_cohorts(version: Version, rows: int | None) -> int:
