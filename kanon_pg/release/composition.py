@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
@@ -36,17 +37,16 @@ from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.plan import ROW, ReleasePlan
+from kanon_pg.release.plan import ROW, ReleasePlan, recorded_plan
 from kanon_pg.release.record import existing_release, require_base
 from kanon_pg.release.remembering import (
     RememberedVersion,
     hashed_cells,
     key_columns,
     linked_parts,
-    plan_of_record,
     remembered_versions,
 )
-from kanon_pg.release.series.record import Series, find_series, recorded_plan, require_names
+from kanon_pg.release.series.record import Series, find_series, plan_of_series, require_names
 from kanon_pg.release.storage import storage_parts
 from kanon_pg.runner.parent import memory_budget
 
@@ -280,7 +280,7 @@ def _named(source: _ComparedRelease) -> str:
 def _compared(
     db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], k: int | None
 ) -> tuple[Composition, ...]:
-    plans = {number: plan_of_record(db, one.row) for number, one in enumerate(sources) if one.keys is None}
+    plans = {number: _plan(db, one.row) for number, one in enumerate(sources) if one.keys is None}
     described = [
         {
             "number": number,
@@ -343,17 +343,24 @@ def _classes(db: Database, source: _ComparedRelease, plan: ReleasePlan | None) -
         return _recomputed(db, source.row, plan)
     storage = Identifier.of(source.row["storage_schema"], source.row["storage_name"])
     if source.series is None:
-        return render("composition/linked", **linked_parts(plan_of_record(db, source.row), storage))
+        return render("composition/linked", **linked_parts(_plan(db, source.row), storage))
     names = require_names(source.series)
-    parts = linked_parts(recorded_plan(db, source.row, source.series, names), storage)
+    parts = linked_parts(plan_of_series(db, source.row, source.series, names), storage)
     if source.whole:
         parts |= {"members": names.members, "cohorts": names.cohorts}
     return render("composition/linked", **parts)
 
 
+def _plan(db: Database, row: Row) -> ReleasePlan:
+    """Return the plan of an ordinary release without its privacy models, which cells do not depend on."""
+    return recorded_plan(db, row, describe(db, str(row["base"]), OWNER))
+
+
 def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
     recorded = db.row(statement("composition/recorded"), plan.name)
+    # With a model, rows of one type agree on the sensitive columns, too; its form does not matter here.
+    plan = replace(plan, models=PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"]))
     parts = storage_parts(plan, nodes) | {
         "relation": _ROWS,
         # What passes as a person through the statements of the guard is the row.

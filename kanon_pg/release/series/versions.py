@@ -50,7 +50,7 @@ from kanon_pg.release.series.record import (
     create_series,
     described_as,
     find_series,
-    recorded_plan,
+    plan_of_series,
     require_names,
     row_keys,
     store_series,
@@ -219,7 +219,7 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
 
 
 def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> Version:
-    plan = recorded_plan(db, row, series, names)
+    plan = plan_of_series(db, row, series, names)
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
     return Version(db, plan, series, names, nodes, series.version + 1)
 
