@@ -23,18 +23,16 @@ from kanon_pg.worker.ledger.folder import (
     remove_unused,
 )
 from kanon_pg.worker.ledger.journal import JournalMark, read_heads
-from kanon_pg.worker.ledger.relation_ledger import (
+from kanon_pg.worker.ledger.relation_ledger import RelationLedger, RulesAndBudgets, verified
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.sent_sets import (
     ComposedSets,
     DerivedSets,
     PackedRows,
     PackedSets,
-    RelationLedger,
-    RulesAndBudgets,
     SentPartition,
     SentSets,
-    verified,
 )
-from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve

@@ -6,9 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from pyroaring import BitMap
@@ -35,7 +33,16 @@ from kanon_pg.worker.ledger.journal import Journal, JournalMark
 from kanon_pg.worker.ledger.partition_files import PartitionFiles, StoredPartition, state_digest
 from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.sent_sets import (
+    ComposedSets,
+    DerivedSets,
+    PackedRows,
+    PackedSets,
+    SentPartition,
+    SentSets,
+)
 from kanon_pg.worker.ledger.session import LedgerSession
+from kanon_pg.worker.ledger.set_cache import ByMask, Parts, SetCache, distinct
 from kanon_pg.worker.ledger.table_snapshot import (
     LeafTable,
     TableSnapshot,
@@ -44,67 +51,6 @@ from kanon_pg.worker.ledger.table_snapshot import (
     snapshot_bytes,
     snapshot_from,
 )
-
-Parts = tuple[tuple[BitMap, ...], ...]
-ByMask = tuple[Parts, ...]
-"""The parts of the groups, then those of each filter."""
-
-_MAX_SETS = 32
-_MAX_UNITS = 30_000_000
-"""That all sets together may have; at most some 60 MB."""
-
-
-class SetCache:
-    """The most recently used sets of one state of a relation.
-
-    How many are kept depends on how many units there are and how many conditions the statements have,
-    never on the sets: what is kept shows in what the next query reads.
-    """
-
-    def __init__(self) -> None:
-        self._parts: dict[str, ByMask] = {}
-        self._units: dict[str, int] = {}
-
-    def keys(self) -> list[str]:
-        """Return the keys that `get` knows."""
-        return list(self._parts)
-
-    def get(self, key: str) -> ByMask:
-        """Return what was remembered.
-
-        Raises
-        ------
-        LedgerError
-            Nothing was.
-        """
-        parts = self._parts.pop(key, None)
-        if parts is None:
-            raise LedgerError("The rows behind an answer are not known any more.", hint="Ask again.")
-        self._parts[key] = parts
-        return parts
-
-    def remember(self, key: str, parts: ByMask, units: int) -> None:
-        """Remember sets of up to so many units; drop the least recently used ones if there are too many."""
-        self._parts[key] = parts
-        self._units[key] = len(parts) * units
-        while len(self._parts) > _MAX_SETS or sum(self._units.values()) > _MAX_UNITS:
-            oldest = next(iter(self._parts))
-            del self._parts[oldest], self._units[oldest]
-
-    def clear(self) -> None:
-        """Drop everything: the relation is in another state."""
-        self._parts.clear()
-        self._units.clear()
-
-
-def distinct(parts: Iterable[tuple[BitMap, ...]]) -> Parts:
-    """Return parts in order, equal and empty ones left out."""
-    found: list[tuple[BitMap, ...]] = []
-    for part in parts:
-        if part and part not in found:
-            found.append(part)
-    return tuple(found)
-
 
 CHECKPOINT_RECORDS = 256
 CHECKPOINT_SECONDS = 0.25
@@ -123,152 +69,6 @@ class RulesAndBudgets:
     rules: LedgerRules
     per_analyst: QueryBudget
     overall: QueryBudget
-
-
-@dataclass(frozen=True, slots=True)
-class PackedRows:
-    """The rows of some pieces, one after the other.
-
-    Parameters
-    ----------
-    lengths : bytes
-        Bytes of each piece, 8 bytes each.
-    row_ids : bytes
-        TIDs of 6 bytes, or hashes of contents of 8 bytes.
-    """
-
-    lengths: bytes | memoryview
-    row_ids: bytes | memoryview
-
-
-@dataclass(frozen=True, slots=True)
-class PackedSets:
-    """The sets of one level as the database sent them (see `kanon_pg.queries.check.verdict.EntitySet`).
-
-    Parameters
-    ----------
-    disjoint : bool
-        Whether a row stands in one group at most, and once.
-    by_content : bool
-        Whether rows are given by hashes of their contents instead of TIDs.
-    groups, leaves : bytes
-        Number of the group, and OID of the table, of each piece.
-    filters : tuple of PackedRows
-        What each filter leaves out of them, or, unless `disjoint`, lets in.
-    key : str or None
-        Names the statement for `RelationLedger.cached_keys`, None if its sets may change while the relation
-        does not.
-    """
-
-    disjoint: bool
-    by_content: bool
-    groups: bytes | memoryview
-    leaves: bytes | memoryview
-    rows: PackedRows
-    filters: tuple[PackedRows, ...] = ()
-    key: str | None = None
-
-
-class DerivedSets(Enum):
-    """Sets that need not be sent."""
-
-    EVERYBODY = "all rows of the relation"
-    GROUPS = "the rows of all groups of the level"
-
-
-@dataclass(frozen=True, slots=True)
-class SentPartition:
-    """All rows of the relation, in groups that are numbered from 1, with a key.
-
-    Parameters
-    ----------
-    is_truth : bool
-        Whether only the rows were sent for which a condition is not true: the second group.
-    statement : str or None
-        As in `StoredPartition`; None if other sessions should not have it.
-    """
-
-    sets: PackedSets
-    is_truth: bool
-    statement: str | None = None
-
-
-Choice = tuple[str, tuple[int, ...]]
-"""Key of a partition, and the places of some of its groups, counted from 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComposedSets:
-    """Sets of a level that follow from partitions of the relation.
-
-    Parameters
-    ----------
-    groups : str or None
-        Partition by the group key; None if there is none.
-    where : tuple of Choice
-        What holds for all rows of the groups; all of them do.
-    filters : tuple of tuple of Choice
-        What holds for the rows that each filter lets in.
-    key : str
-        As in `PackedSets`.
-    """
-
-    groups: str | None
-    where: tuple[Choice, ...]
-    filters: tuple[tuple[Choice, ...], ...]
-    key: str
-
-    def partitions(self) -> Iterator[str]:
-        """Yield the keys of all partitions."""
-        if self.groups is not None:
-            yield self.groups
-        for choices in (self.where, *self.filters):
-            yield from (key for key, _ in choices)
-
-    def levels(self, partitions: Mapping[str, DisjointSets], everybody: BitMap) -> Iterator[DisjointSets]:
-        """Yield the groups, then what each filter lets in of them.
-
-        Time of one union per choice, and of one intersection for each value of the group key.
-        """
-        chosen = _chosen(self.where, partitions, everybody)
-        parts = (everybody,) if self.groups is None else partitions[self.groups]
-        groups = [both for part in parts if (both := chosen & part)]
-        yield tuple(groups)
-        for choices in self.filters:
-            let_in = _chosen(choices, partitions, everybody)
-            yield tuple(both for units in groups if (both := units & let_in))
-
-
-def _chosen(choices: Iterable[Choice], partitions: Mapping[str, DisjointSets], everybody: BitMap) -> BitMap:
-    found = everybody
-    for key, places in choices:
-        parts = partitions[key]
-        if not all(0 < place <= len(parts) for place in places):
-            raise LedgerError("A condition names a value that a partition does not have.")
-        found = found & BitMap.union(*(parts[place - 1] for place in places)) if places else BitMap()
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class SentSets:
-    """The sets of a statement, and what they stand for.
-
-    Parameters
-    ----------
-    level : int
-        Number of the SELECT of the query that groups them.
-    kind, narrowed, is_whole, spreads
-        As in `kanon_pg.queries.check.verdict.EntitySet`.
-    sets : PackedSets, str, DerivedSets or ComposedSets
-        As they were sent, the key of cached ones, or what they follow from.
-    """
-
-    level: int
-    kind: Literal["groups", "windows", "known", "secret"]
-    narrowed: bool
-    is_whole: bool
-    sets: PackedSets | str | DerivedSets | ComposedSets
-    spreads: tuple[int, ...] = ()
 
 
 def _each_once(found: Iterable[Parts]) -> Parts:

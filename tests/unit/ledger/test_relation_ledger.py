@@ -16,6 +16,7 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger import relation_ledger as relation_ledgers
+from kanon_pg.worker.ledger import set_cache
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
@@ -32,16 +33,9 @@ from kanon_pg.worker.ledger.partition_files import (
     StoredPartition,
     state_digest,
 )
-from kanon_pg.worker.ledger.relation_ledger import (
-    ComposedSets,
-    PackedRows,
-    PackedSets,
-    RelationLedger,
-    RulesAndBudgets,
-    SentPartition,
-    SentSets,
-)
+from kanon_pg.worker.ledger.relation_ledger import RelationLedger, RulesAndBudgets
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.sent_sets import ComposedSets, PackedRows, PackedSets, SentPartition, SentSets
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
@@ -377,7 +371,7 @@ def test_loading_partitions_pushes_out_nothing_that_the_query_needs(
 ) -> None:
     name = create_folder(parent)
     storing(parent, name)
-    monkeypatch.setattr(relation_ledgers, "_MAX_SETS", 1)
+    monkeypatch.setattr(set_cache, "_MAX_SETS", 1)
     ledger = RelationLedger(parent, name)
     ledger.load_snapshot("epoch")
     paid = ComposedSets(None, (("paid", (1,)),), (), "paid")

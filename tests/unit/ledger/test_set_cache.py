@@ -6,8 +6,8 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger import relation_ledger
-from kanon_pg.worker.ledger.relation_ledger import SetCache, distinct
+from kanon_pg.worker.ledger import set_cache
+from kanon_pg.worker.ledger.set_cache import SetCache, distinct
 
 
 def part(*numbers: int) -> tuple[BitMap, ...]:
@@ -26,7 +26,7 @@ def test_sets_are_kept_until_they_are_cleared() -> None:
 
 
 def test_those_that_were_not_used_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relation_ledger, "_MAX_SETS", 2)
+    monkeypatch.setattr(set_cache, "_MAX_SETS", 2)
     known = SetCache()
     for key in ("a", "b"):
         known.remember(key, ((part(1),),), 9)
@@ -39,7 +39,7 @@ def test_those_that_were_not_used_go_first(monkeypatch: pytest.MonkeyPatch) -> N
 def test_how_many_are_kept_depends_on_units_and_conditions_never_on_the_sets(
     members: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relation_ledger, "_MAX_UNITS", 10)
+    monkeypatch.setattr(set_cache, "_MAX_UNITS", 10)
     known = SetCache()
     sets = (part(*members),) if members else ()
     known.remember("a", (sets,), 3)
