@@ -17,7 +17,7 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import InputError, MemoryExceeded, SolverError, in_words
+from kanon_pg.errors import DEFECT, InputError, MemoryExceeded, SolverError, in_words
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     AnyRelation,
@@ -191,7 +191,7 @@ def _point(
     if bound is not None and bound > cost and not math.isclose(bound, cost, rel_tol=_ROUNDING):
         raise SolverError(
             f"The solution for k = {source} costs less than what was proven for k = {k} or a smaller one.",
-            hint="This is a defect: please report it.",
+            hint=DEFECT,
         )
     proven = None if bound is None else min(bound, cost)
     optimal = proven is not None and math.isclose(proven, cost, rel_tol=_ROUNDING)

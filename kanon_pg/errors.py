@@ -41,6 +41,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+DEFECT = "This is a defect of kanon_pg or of one of its libraries: please report it."
+"""The hint of errors that nobody can cause from outside."""
+
 
 class KanonError(Exception):
     """Root of all errors of this package.

@@ -36,6 +36,7 @@ from kanon_pg.reports import document
 from kanon_pg.reports.costs import releases_section, together_section
 from kanon_pg.reports.document import visible
 from kanon_pg.reports.risk import risk_section
+from kanon_pg.tables.whole_file import complete_or_absent
 
 MOST_SETS = 40
 """Sets that are shown; JSON has all of them."""
@@ -427,9 +428,5 @@ def write_page(page: str, path: Path) -> None:
     InputError
         If it cannot be written.
     """
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"The page cannot be written: {error.strerror}.", hint="Name another file."
-        ) from error
+    with complete_or_absent(path, "The page") as file:
+        file.write(page.encode())

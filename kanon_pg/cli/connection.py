@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from kanon_pg.admin.cluster import Cluster, State
 from kanon_pg.cli.output import progress_bar, with_notes
+from kanon_pg.db import psycopg_adapter
 from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE
-from kanon_pg.db.psycopg_adapter import Connection, connect
+from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import ClusterError, DatabaseError, InstallError
 
 Result = TypeVar("Result")
@@ -54,18 +55,9 @@ def chosen_dsn(dsn: str | None) -> str:
     return status.dsn or "" if status.state is State.RUNNING else ""
 
 
-@contextmanager
-def connected(dsn: str | None, *, as_server: bool = False) -> Iterator[Connection]:
-    """Open a connection for as long as the block lasts; commit at its end, roll back if it fails.
-
-    Raises
-    ------
-    DatabaseError
-        If the server cannot be reached.
-    """
-    # a connection whose commit fails does not close itself
-    with closing(connect(chosen_dsn(dsn), as_server=as_server)) as connection, connection:
-        yield connection
+def connected(dsn: str | None, *, as_server: bool = False) -> AbstractContextManager[Connection]:
+    """Return what connects to the chosen database, see `kanon_pg.db.psycopg_adapter.connected`."""
+    return psycopg_adapter.connected(chosen_dsn(dsn), as_server=as_server)
 
 
 def answer_of(

@@ -24,7 +24,7 @@ from kanon_pg.cli.install import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
 from kanon_pg.core.solving import DEMO_KERNELS
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connected
 from kanon_pg.db.statements import statement
 
 DATABASE = "kanon_demo"
@@ -88,7 +88,7 @@ def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Actors:
     compiled_ahead(DEMO_KERNELS)
     say("Starting the private server ...")
     cluster.up(prepare=_install)
-    with connect(cluster.dsn()) as connection:
+    with connected(cluster.dsn()) as connection:
         connection.commit()
         connection.autocommit = True
         db = PsycopgDatabase(connection)
@@ -97,7 +97,7 @@ def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Actors:
         db.execute(statement("demo_create_database", database=database))
     say("Installing kanon into a fresh database, generating patients ...")
     install(cluster.dsn(DATABASE))
-    with connect(cluster.dsn(DATABASE)) as connection:
+    with connected(cluster.dsn(DATABASE)) as connection:
         create_patients(connection, patients())
         PsycopgDatabase(connection).execute(statement("demo_create_analyst", role=Identifier.of(ANALYST)))
     environment = {**cluster.client_environment(), "PGDATABASE": DATABASE}

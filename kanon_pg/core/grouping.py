@@ -18,7 +18,6 @@ Kind = Literal["<i8", "<f8"]
 """Whole numbers or doubles of 8 bytes, little-endian, as NumPy names them."""
 
 _CODES: dict[Kind, str] = {"<i8": "q", "<f8": "d"}
-ITEM_BYTES = 8
 
 LABEL_METHODS = ("spread", "fold", "exact", "relaxed")
 REGION_METHODS = ("moves", "tree", "exact")

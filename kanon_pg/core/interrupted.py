@@ -20,7 +20,6 @@ from pathlib import Path
 
 from kanon_pg.core.unrecorded import UnrecordedQuery, note, read_lines
 
-REASON = "interrupted"
 FILE = "interrupted"
 """Times and logins of interrupted queries, one a line."""
 

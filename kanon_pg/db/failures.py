@@ -16,6 +16,7 @@ UNDEFINED_FUNCTION = "42883"
 UNDEFINED_SCHEMA = "3F000"
 UNDEFINED_TABLE = "42P01"
 DEPENDENT_OBJECTS = "2BP01"
+TRANSACTION_RESOLUTION_UNKNOWN = "08007"
 UNIQUE_VIOLATION = "23505"
 _PROHIBITED_STATEMENT = "2F003"
 _UNDEFINED_OBJECT = "42704"
@@ -51,6 +52,19 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
         f"The database refused a statement (SQLSTATE {state or 'unknown'}).",
         hint="The server's log has its own message; it is not repeated here because it may quote data.",
         server_state=state,
+    )
+
+
+def connection_lost() -> DatabaseError:
+    """Build the error for a connection of this process that ended unasked.
+
+    Its state is not the one with which a server tells that it lost a connection to another server (08006).
+    """
+    return DatabaseError(
+        "The connection to the database was lost.",
+        detail="Whether the last change took effect is not known.",
+        hint="Connect again, and look at what is there before you repeat it.",
+        server_state=TRANSACTION_RESOLUTION_UNKNOWN,
     )
 
 

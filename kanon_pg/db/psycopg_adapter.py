@@ -9,7 +9,7 @@ import os
 import selectors
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.misc import PGresAttDesc
 from psycopg.rows import dict_row, tuple_row
 
-from kanon_pg.db.failures import database_error, time_limit_passed
+from kanon_pg.db.failures import connection_lost, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.statements import Statement, statement
@@ -35,6 +35,8 @@ def mapped_errors() -> Iterator[None]:
         raise
     except psycopg.Error as error:
         state, diag = error.sqlstate, error.diag
+        if state is None and isinstance(error, psycopg.OperationalError):
+            raise connection_lost() from error
         if state is not None and state.startswith("KA"):
             kind = by_sqlstate(state)
             raise kind(
@@ -54,7 +56,7 @@ def every_error_mapped() -> Iterator[None]:
     Raises
     ------
     DatabaseError
-        Of state 57014 after a cancellation, without a state if the connection was lost.
+        Of state 57014 after a cancellation.
     """
     with mapped_errors():
         try:
@@ -62,14 +64,6 @@ def every_error_mapped() -> Iterator[None]:
         except psycopg.errors.QueryCanceled as error:
             raise database_error(
                 error.sqlstate, error.diag.message_primary or type(error).__name__, _CANCELLED
-            ) from error
-        except psycopg.OperationalError as error:
-            if error.sqlstate is not None:
-                raise
-            raise DatabaseError(
-                "The connection to the database was lost.",
-                detail="Whether the last change took effect is not known.",
-                hint="Look at what is there before you do it again.",
             ) from error
 
 
@@ -127,6 +121,25 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
             detail=_in_one_line(str(error)),
             hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
         ) from error
+
+
+@contextmanager
+def connected(dsn: str = "", *, as_server: bool = False) -> Iterator[Connection]:
+    """Open a connection for as long as the block lasts; commit at its end, roll back if it fails.
+
+    Parameters
+    ----------
+    dsn, as_server
+        As of `connect`.
+
+    Raises
+    ------
+    InputError, DatabaseError
+        As of `connect`.
+    """
+    # a connection whose commit fails does not close itself
+    with closing(connect(dsn, as_server=as_server)) as connection, connection:
+        yield connection
 
 
 def _account_of_server(error: psycopg.OperationalError) -> int | None:
@@ -191,7 +204,7 @@ def endpoint(dsn: str) -> Endpoint:
     DatabaseError
         If the server cannot be reached or refuses the login.
     """
-    with connect(dsn) as connection:
+    with connected(dsn) as connection:
         info = connection.info
         given = {option.keyword: option.val for option in connection.pgconn.info}
         root = (given.get(b"sslrootcert") or b"").decode()

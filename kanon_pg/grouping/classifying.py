@@ -17,7 +17,7 @@ from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import UnsuitableColumn, VerificationFailed
+from kanon_pg.errors import DEFECT, UnsuitableColumn, VerificationFailed
 from kanon_pg.grouping.counting import (
     CountedValues,
     Weighing,
@@ -41,6 +41,8 @@ from kanon_pg.grouping.request import (
 from kanon_pg.hierarchies.ranges import ELEMENTS, range_type
 from kanon_pg.runner.parent import group_in_worker, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
+
+_Arrays = dict[str, tuple[Kind, bytes]]
 
 _GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
 
@@ -95,14 +97,13 @@ class _Session:
     memory: int
 
     def run(
-        self, task: str, call: GroupingRequest, counted: CountedValues, arrays: Any, **options: Any
+        self, task: str, call: GroupingRequest, counted: CountedValues, arrays: _Arrays, **options: Any
     ) -> _Answer:
-        """Have the worker group values."""
-        weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
+        """Have the worker group values; `arrays` is what the task takes besides their weights."""
         grouping = GroupingTask(
             task,
             {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
-            {**weights, **arrays},
+            {"weights": ("<i8", packed("<i8", counted.weights())), **arrays},
         )
         answer = group_in_worker(grouping, Caller.of(self.db, self.memory))
         return _Answer(answer, unpacked("<i8", answer.class_of))
@@ -179,11 +180,8 @@ def regions(db: Database, call: RegionsRequest) -> Grouped:
         counted = require_enough(counted, call.k, missing_apart=False)
         edges = neighbours(db, call, weighing, counted)
         flat = packed("<i8", [place for edge in edges for place in edge])
-        answer = worker.run(
-            *("regions", call, counted, {"edges": ("<i8", flat)}),
-            method=call.method,
-            on_light=call.on_light,
-        )
+        arrays: _Arrays = {"edges": ("<i8", flat)}
+        answer = worker.run("regions", call, counted, arrays, method=call.method, on_light=call.on_light)
     other = answer.fields.other
     if other is not None:
         db.notice(
@@ -203,7 +201,7 @@ def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
         weighing = resolve_weighing(db, call)
         x, y = coordinates(db, weighing, str(call.x), call.y)
         counted = require_enough(count_points(db, weighing, x, y), call.k, missing_apart=True)
-        arrays = {
+        arrays: _Arrays = {
             name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
         }
         answer = worker.run("rectangles", call, counted, arrays, method=call.method)
@@ -279,6 +277,4 @@ def _require_k(classes: Sequence[FoundClass], k: int) -> None:
         If there is one.
     """
     if any(found.size < k for found in classes):
-        raise VerificationFailed(
-            f"A class has less than k = {k:,}.", hint="This is a defect; please report it."
-        )
+        raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)

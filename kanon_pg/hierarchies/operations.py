@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
-from kanon_pg.db.catalog import RelationFacts, caller, describe, require_readable
+from kanon_pg.db.catalog import caller, describe, describe_readable, require_readable
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
@@ -103,9 +103,7 @@ def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDef
     UnknownName, NotPermitted
         If there is no such relation, or the caller may not read it.
     """
-    facts = _readable(db, relation)
-    require_readable(facts, facts.columns, caller(db))
-    return sources.read_table(db, facts, options)
+    return sources.read_table(db, describe_readable(db, relation, caller(db)), options)
 
 
 def build_column(
@@ -118,11 +116,12 @@ def build_column(
     UnknownName, NotPermitted
         If there is no such column, or the caller may not read it.
     """
-    facts = _readable(db, relation)
+    role = caller(db)
+    facts = describe(db, relation, role)
     if column is None:
         raise InputError("The column is NULL.", hint="Name the column that the hierarchy is for.")
     found = facts.column(column)
-    require_readable(facts, (found,), caller(db))
+    require_readable(facts, (found,), role)
     return build.build(db, facts, found, spec, options)
 
 
@@ -163,10 +162,6 @@ def drop(db: Database, name: str, *, role: str) -> None:
 def hierarchies(db: Database) -> Sequence[Row]:
     """Return the stored hierarchies by name, in their latest versions."""
     return db.rows(statement("list_hierarchies"))
-
-
-def _readable(db: Database, relation: str) -> RelationFacts:
-    return describe(db, relation, caller(db))
 
 
 TOP = "*"

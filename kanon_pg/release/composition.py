@@ -20,11 +20,12 @@ Classes, rows and people are compared by hashes of 64 bits, as everywhere in thi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
@@ -36,17 +37,16 @@ from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.plan import ROW, ReleasePlan
+from kanon_pg.release.plan import ROW, ReleasePlan, recorded_plan
 from kanon_pg.release.record import existing_release, require_base
 from kanon_pg.release.remembering import (
     RememberedVersion,
     hashed_cells,
     key_columns,
     linked_parts,
-    plan_of_record,
     remembered_versions,
 )
-from kanon_pg.release.series.record import Series, find_series, recorded_plan, require_names
+from kanon_pg.release.series.record import Series, find_series, plan_of_series, require_names
 from kanon_pg.release.storage import storage_parts
 from kanon_pg.runner.parent import memory_budget
 
@@ -280,7 +280,7 @@ def _named(source: _ComparedRelease) -> str:
 def _compared(
     db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], k: int | None
 ) -> tuple[Composition, ...]:
-    plans = {number: plan_of_record(db, one.row) for number, one in enumerate(sources) if one.keys is None}
+    rules = {one.label: _rules(db, one.row) for one in sources if one.keys is None}
     described = [
         {
             "number": number,
@@ -288,7 +288,7 @@ def _compared(
             "class": Identifier.of(f"class_{number}"),
             "unknown": Identifier.of(f"unknown_{number}"),
             "assumed": Identifier.of(f"assumed_{number}"),
-            "text": _classes(db, one, plans.get(number)),
+            "text": _classes(db, one, rules.get(one.label)),
         }
         for number, one in enumerate(sources)
     ]
@@ -303,7 +303,7 @@ def _compared(
                 {"number": number, "k": fewest, "sources": [described[place] for place in places]}
                 for number, (places, fewest) in enumerate(zip(together, least, strict=True))
             ],
-            **_base_parts(db, base, sources, list(plans.values())),
+            **_base_parts(db, base, sources, list(rules.values())),
         )
     )
     compositions = [
@@ -319,7 +319,7 @@ def _compared(
         )
         for row in sorted(found, key=lambda row: row["number"])
     ]
-    _tell(db, sources, compositions)
+    _tell(db, rules, compositions)
     return tuple(sorted(compositions, key=lambda one: _order(one, len(sources))))
 
 
@@ -334,26 +334,53 @@ def _order(one: Composition, count: int) -> tuple[Any, ...]:
     return -size if size in (count, 2, 1) else 0, -one.people_below, one.smallest or 0, one.releases
 
 
-def _classes(db: Database, source: _ComparedRelease, plan: ReleasePlan | None) -> Fragment:
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """By which rules a release was made that does not say which row is which.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        Its columns and roles, and which privacy models it has, not their form.
+    recorded : Row
+        What its record has besides, as ``composition/recorded`` returns it.
+    """
+
+    plan: ReleasePlan
+    recorded: Row
+
+
+def _rules(db: Database, row: Row) -> _Rules:
+    recorded = db.row(statement("composition/recorded"), row["name"])
+    models = PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"])
+    return _Rules(recorded_plan(db, row, _base(db, row), models=models), recorded)
+
+
+def _base(db: Database, row: Row) -> RelationFacts:
+    return describe(db, str(row["base"]), OWNER)
+
+
+def _classes(db: Database, source: _ComparedRelease, rules: _Rules | None) -> Fragment:
     """Return the query for the class of each row."""
     if source.version is not None and source.version.classes is not None:
         erased = Fragment(str(source.version.erased_rows))
         return render("composition/kept", version=source.version.classes, erased=erased)
-    if plan is not None:
-        return _recomputed(db, source.row, plan)
+    if rules is not None:
+        return _recomputed(source.row, rules)
     storage = Identifier.of(source.row["storage_schema"], source.row["storage_name"])
     if source.series is None:
-        return render("composition/linked", **linked_parts(plan_of_record(db, source.row), storage))
+        plan = recorded_plan(db, source.row, _base(db, source.row))
+        return render("composition/linked", **linked_parts(plan, storage))
     names = require_names(source.series)
-    parts = linked_parts(recorded_plan(db, source.row, source.series, names), storage)
+    parts = linked_parts(plan_of_series(db, source.row, source.series, names), storage)
     if source.whole:
         parts |= {"members": names.members, "cohorts": names.cohorts}
     return render("composition/linked", **parts)
 
 
-def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
+def _recomputed(row: Row, rules: _Rules) -> Fragment:
+    plan, recorded = rules.plan, rules.recorded
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
-    recorded = db.row(statement("composition/recorded"), plan.name)
     parts = storage_parts(plan, nodes) | {
         "relation": _ROWS,
         # What passes as a person through the statements of the guard is the row.
@@ -387,22 +414,21 @@ def _settled(recorded: Row) -> Fragment | None:
 
 
 def _base_parts(
-    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], plans: Sequence[ReleasePlan]
+    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], rules: Sequence[_Rules]
 ) -> dict[str, Any]:
     """Return what the statement reads of the base relation: nothing, if no source needs it."""
-    if not plans:
+    if not rules:
         return {"relation": None}
     seen = describe(db, str(base.oid), OWNER)
     require_own_code(db, seen)
     require_all_rows(seen)
-    recorded = (db.row(statement("composition/recorded"), plan.name) for plan in plans)
-    is_versioned = any(row["settled_before"] is not None for row in recorded)
+    is_versioned = any(one.recorded["settled_before"] is not None for one in rules)
     keys = next((one.keys for one in sources if one.keys), ())
     entity = sources[0].entity
     needed = {
         column.name
-        for plan in plans
-        for column in (*(c.facts for c in plan.quasi_identifiers), *plan.carried)
+        for one in rules
+        for column in (*(c.facts for c in one.plan.quasi_identifiers), *one.plan.carried)
     }
     person = None if entity is None else entity_column(seen.column(entity))
     return {
@@ -425,7 +451,7 @@ def _base_parts(
 # --- notices ------------------------------------------------------------------------------------------------
 
 
-def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Composition]) -> None:
+def _tell(db: Database, rules: Mapping[str, _Rules], found: Sequence[Composition]) -> None:
     """Say what was not seen."""
     unseen = found[0].unseen_rows
     if unseen:
@@ -441,24 +467,23 @@ def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Com
         db.notice(
             f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
             f"{', '.join(unclear)} since, and are taken for what they look like. "
-            + " ".join(_what_settles(db, [one for one in sources if one.label in unclear]))
+            + " ".join(_what_settles({name: rules[name] for name in rules if name in unclear}))
         )
-    for one in sources:
-        if one.keys is None and db.row(statement("composition/recorded"), one.row["name"])["was_refreshed"]:
+    for name, one in rules.items():
+        if one.recorded["was_refreshed"]:
             db.notice(
-                f"Release {one.label} was refreshed, and versions before are not remembered: what readers "
+                f"Release {name} was refreshed, and versions before are not remembered: what readers "
                 "kept of them is not seen."
             )
 
 
-def _what_settles(db: Database, sources: Sequence[_ComparedRelease]) -> list[str]:
+def _what_settles(rules: Mapping[str, _Rules]) -> list[str]:
     """Say what makes the rows of releases known again: not for all of them a refresh does."""
     refreshed: list[str] = []
     published: list[str] = []
-    for one in sources:
-        recorded = db.row(statement("composition/recorded"), one.row["name"])
-        if recorded["is_versioned"]:
-            (refreshed if recorded["is_read_alike"] else published).append(one.label)
+    for name, one in rules.items():
+        if one.recorded["is_versioned"]:
+            (refreshed if one.recorded["is_read_alike"] else published).append(name)
     advice = []
     if refreshed:
         advice.append(f"kanon_refresh brings {', '.join(refreshed)} up to date.")

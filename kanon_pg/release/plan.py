@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
 from kanon_pg.hierarchies.build import build
@@ -18,6 +19,7 @@ from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import (
     Roles,
     Subject,
+    entity_column,
     refuse_identifying,
     require_quasi_identifiers,
     require_usable,
@@ -208,6 +210,67 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     _check_release_is_ours(db, plan)
     _advise(db, plan, request, subject.roles)
     return plan
+
+
+def recorded_plan(
+    db: Database,
+    row: Row,
+    base: RelationFacts,
+    *,
+    weights: Mapping[str, float] | None = None,
+    models: PrivacyModels | None = None,
+    hierarchies: Sequence[HierarchyRequest] = (),
+) -> ReleasePlan:
+    """Return the plan of a release as its record has it, whatever was declared since.
+
+    The record has the columns and their roles. What a plan has besides, the caller adds if it needs it.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release, as ``fetch_release`` returns it.
+    base : RelationFacts
+        Its base relation, or one with the same columns.
+    weights : mapping, optional
+        Cost of a suppressed cell per quasi-identifier.
+    models : PrivacyModels, optional
+        What every class satisfies besides k people.
+    hierarchies : sequence of HierarchyRequest
+        What was requested for generalized columns.
+
+    Raises
+    ------
+    UnknownName
+        If a column of the base relation has another name now.
+    """
+    columns = canonical_columns(tuple(map(base.column, row["quasi_identifiers"])), dict(weights or {}))
+    return ReleasePlan(
+        base=base,
+        name=row["name"],
+        quasi_identifiers=columns,
+        sensitive=tuple(map(base.column, row["sensitive"])),
+        insensitive=tuple(map(base.column, row["insensitive"])),
+        entity=None if row["entity"] is None else entity_column(base.column(row["entity"])),
+        models=models or PrivacyModels(),
+        generalized=_recorded_hierarchies(db, row, columns, hierarchies),
+    )
+
+
+def _recorded_hierarchies(
+    db: Database, row: Row, columns: tuple[CanonicalColumn, ...], requested: Sequence[HierarchyRequest]
+) -> tuple[GeneralizedColumn, ...]:
+    if not row["generalized"]:
+        return ()
+    heights = db.rows(statement("fetch_heights"), row["name"])
+    outputs = db.rows(statement("series/published_types"), row["name"])
+    by_name = {column.facts.name: column for column in columns}
+    requests = {one.column: one for one in requested}
+    return tuple(
+        GeneralizedColumn(
+            by_name[name], requests.get(name) or HierarchyRequest(name), output["output"], height["height"]
+        )
+        for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
+    )
 
 
 def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared: Roles | None) -> None:

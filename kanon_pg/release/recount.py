@@ -19,7 +19,7 @@ from kanon_pg.db.catalog import equality_operator
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import VerificationFailed
+from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted, are_many_classes, fingerprint
 from kanon_pg.release.generalized import GeneralizedColumn, float_literal, node_parts
@@ -176,12 +176,12 @@ def _require_guarantee(by_pattern: Sequence[Row], k: int) -> None:
     if smallest < k:
         raise VerificationFailed(
             f"The recount found a class of {smallest} people, fewer than {k}; nothing was published.",
-            hint="This is a defect: please report it.",
+            hint=DEFECT,
         )
     if any(row["leaks"] for row in by_pattern):
         raise VerificationFailed(
             "The recount found values in cells marked as suppressed; nothing was published.",
-            hint="This is a defect: please report it.",
+            hint=DEFECT,
         )
 
 
@@ -247,7 +247,7 @@ def _level_costs(plan: ReleasePlan, found: Row) -> LevelCosts:
             raise VerificationFailed(
                 f"The recount found cells of column {column.output} that their hierarchy "
                 "does not have at their level; nothing was published.",
-                hint="This is a defect: please report it.",
+                hint=DEFECT,
             )
         weighted += column.weight * found[f"loss_{number}"]
         shares += found[f"share_{number}"]
@@ -287,7 +287,7 @@ def require_models(
                 raise VerificationFailed(
                     f"The recount found a class that violates a privacy model in column {column.output}; "
                     "nothing was published.",
-                    hint="This is a defect: please report it.",
+                    hint=DEFECT,
                 )
 
 
@@ -382,5 +382,5 @@ def is_what_was_solved(
         detail=f"Rows {found.rows} of {counted.rows}, suppressed cells {found.suppressed_cells} of "
         f"{outcome.suppressed_cells}, classes {found.guarded_classes} of {outcome.classes}, cost "
         f"{found.weighted_cost:g} of {outcome.weighted_cost:g}.",
-        hint="This is a defect: please report it.",
+        hint=DEFECT,
     )

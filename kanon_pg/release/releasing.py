@@ -25,7 +25,7 @@ from kanon_pg.release.distributed.storage import (
     shards_of,
 )
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
-from kanon_pg.release.plan import ReleasePlan, plan_release
+from kanon_pg.release.plan import ReleasePlan, plan_release, recorded_plan
 from kanon_pg.release.publish import drop_view, name_storage, shown_after
 from kanon_pg.release.record import (
     drop_superseded,
@@ -41,7 +41,6 @@ from kanon_pg.release.remembering import (
     erase_from_versions,
     is_in_base,
     person_number,
-    plan_of_record,
     remember,
     remembered_versions,
     with_row_keys,
@@ -204,7 +203,7 @@ def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
     record_refresh(db, row, storage, settled=settled)
     if row["remember"]:
         with exact_text(db):
-            _remember_refreshed(db, row, storage)
+            _remember_refreshed(db, row, base, storage)
     _notice_withheld(db, base.identifier, storage, row["name"])
     _notice_unpublished(db, row)
     notice_unknown(db, row)
@@ -220,11 +219,11 @@ def _refresh_storage(db: Database, row: Row, base: RelationFacts, generation: in
     return storage
 
 
-def _remember_refreshed(db: Database, row: Row, storage: Identifier) -> None:
+def _remember_refreshed(db: Database, row: Row, base: RelationFacts, storage: Identifier) -> None:
     last = next(iter(remembered_versions(db, row["name"])), None)
     if last is None:  # somebody removed them by hand
         return
-    plan = plan_of_record(db, row)
+    plan = recorded_plan(db, row, base)
     remember(db, plan, storage, last.number + 1, k=row["k"], keys=last.keys, most=row["remember"])
 
 

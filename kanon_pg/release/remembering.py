@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableColumn, UnsuitableRelation
-from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
-from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest
 from kanon_pg.release.plan import ROW, ReleasePlan
 
 _NOT_OF_THE_TYPE = ("22", "23")
@@ -297,53 +295,3 @@ def hashed_cells(plan: ReleasePlan) -> list[Any]:
             output.hashed("s") if generalized is None else replace(generalized, column=output).hashed("s")
         )
     return hashed
-
-
-def plan_of_record(db: Database, row: Row) -> ReleasePlan:
-    """Return the plan of an ordinary release as it was published, whatever was declared since.
-
-    Of its privacy models it has the parameters alone, without the form of diversity and the distance: it
-    serves to compare cells, not to publish.
-
-    Parameters
-    ----------
-    row : Row
-        Its record, as ``fetch_release`` returns it.
-
-    Raises
-    ------
-    UnknownName
-        If a column of the base relation has another name now.
-    """
-    base = describe(db, str(row["base"]), OWNER)
-    columns = canonical_columns(tuple(base.column(name) for name in row["quasi_identifiers"]), {})
-    recorded = db.row(statement("composition/recorded"), row["name"])
-    return ReleasePlan(
-        base=base,
-        name=row["name"],
-        quasi_identifiers=columns,
-        sensitive=tuple(base.column(name) for name in row["sensitive"]),
-        insensitive=tuple(base.column(name) for name in row["insensitive"]),
-        entity=None if row["entity"] is None else entity_column(base.column(row["entity"])),
-        models=PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"]),
-        generalized=_generalized(db, row, columns),
-    )
-
-
-def _generalized(
-    db: Database, row: Row, columns: tuple[CanonicalColumn, ...]
-) -> tuple[GeneralizedColumn, ...]:
-    if not row["generalized"]:
-        return ()
-    heights = db.rows(statement("fetch_heights"), row["name"])
-    outputs = db.rows(statement("series/published_types"), row["name"])
-    by_name = {column.facts.name: column for column in columns}
-    return tuple(
-        GeneralizedColumn(
-            by_name[name],
-            HierarchyRequest(column=name, hierarchy=None, builder=None, lowest=0, loss="ncp"),
-            output["output"],
-            height["height"],
-        )
-        for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
-    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from kanon_pg.core.solving import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.protocol import Database
-from kanon_pg.errors import VerificationFailed
+from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.counting import Counted, count_row_types, require_people
 from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.release.plan import ReleasePlan
@@ -87,7 +87,7 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
         raise VerificationFailed(
             f"The solution has {outcome.classes} classes, which is not what was asked for; nothing was "
             "published.",
-            hint="This is a defect: please report it.",
+            hint=DEFECT,
         )
     for note in outcome.notes:
         db.notice(note)

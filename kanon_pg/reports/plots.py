@@ -5,7 +5,6 @@ The only module that imports Matplotlib; nothing that runs in a server imports i
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import FoundValue, Grouped
 from kanon_pg.hierarchies.operations import TreeNode
+from kanon_pg.tables.whole_file import complete_or_absent
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""
@@ -72,14 +72,8 @@ def write_figure(figure: Figure, path: Path) -> None:
         If the suffix is another, or the file cannot be written.
     """
     file_format = figure_format(path)
-    content = io.BytesIO()
-    figure.savefig(content, format=file_format, dpi=200)
-    try:
-        path.write_bytes(content.getvalue())
-    except OSError as error:
-        raise InputError(
-            f"The figure cannot be written: {error.strerror}.", hint="Name another file."
-        ) from error
+    with complete_or_absent(path, "The figure") as file:
+        figure.savefig(file, format=file_format, dpi=200)
 
 
 _MOST_TICKS = 12

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 from kanon_pg.db.protocol import Database
-from kanon_pg.errors import KanonError, MemoryExceeded, by_sqlstate
+from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, by_sqlstate
 from kanon_pg.runner.launch import LaunchError, Worker
 from kanon_pg.runner.messages import (
     Attachment,
@@ -34,7 +34,6 @@ CHECKPOINT_MILLISECONDS = 50
 Parsed = TypeVar("Parsed")
 
 _EXIT_SECONDS = 2.0
-_REPORT = "This is a defect of kanon_pg or of one of its libraries; please report it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ class Session(threading.local):
                 answer = self._ask(job)
             if answer is None:
                 raise self._kind.failed(
-                    f"The {self._kind.name}'s process ended without an answer.", hint=_REPORT
+                    f"The {self._kind.name}'s process ended without an answer.", hint=DEFECT
                 )
             with answer:
                 result = _error_in(answer) or self._result(job, answer, read)
@@ -201,7 +200,7 @@ class Session(threading.local):
             raise self._kind.failed(
                 f"The {self._kind.name}'s process gave an answer that cannot be understood.",
                 detail=str(error),
-                hint=_REPORT,
+                hint=DEFECT,
             ) from error
         except BaseException:
             self.stop()
@@ -279,7 +278,7 @@ class Session(threading.local):
             )
         cause = f"received {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         raise self._kind.failed(
-            f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=_REPORT
+            f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=DEFECT
         )
 
 

@@ -16,6 +16,8 @@ from kanon_pg.errors import InputError
 def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file beside `path` that takes its place if the block succeeds.
 
+    A pipe or a device (``/dev/stdout``) is written to as it is: nothing could take its place.
+
     Parameters
     ----------
     path : Path
@@ -30,16 +32,23 @@ def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Itera
     InputError
         If the file cannot be written.
     """
-    part = path.parent / f".{secrets.token_hex(8)}.part"
-    mode = 0o600 if private else 0o666
     try:
-        try:
-            with open(part, "xb", opener=lambda file, flags: os.open(file, flags, mode)) as file:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
                 yield file
-            part.replace(path)
-        except OSError as error:
-            raise InputError(
-                f"{name} cannot be written: {error.strerror}.", hint="Name another file."
-            ) from error
+        else:
+            with _beside(path, 0o600 if private else 0o666) as file:
+                yield file
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror}.", hint="Name another file.") from error
+
+
+@contextmanager
+def _beside(path: Path, mode: int) -> Iterator[BinaryIO]:
+    part = path.parent / f".{secrets.token_hex(8)}.part"
+    try:
+        with open(part, "xb", opener=lambda file, flags: os.open(file, flags, mode)) as file:
+            yield file
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.waiting import Waiting, WaitingTask
 from kanon_pg.errors import SolverError, SolverUnavailable
-from kanon_pg.runner.limits import limited_memory
+from kanon_pg.runner.limits import limited_memory, more_memory
 from kanon_pg.runner.messages import Message, send
 from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve
 
@@ -91,7 +91,7 @@ def main(
 
     try:
         with socket.socket(fileno=channel) as connection:
-            service = Service("solver", SolverError, work, prepare=lambda: _load(solver))
+            service = Service("solver", SolverError, more_memory, work, prepare=lambda: _load(solver))
             serve(service, connection, parent, idle_seconds)
     finally:
         if temporary_folder is not None:

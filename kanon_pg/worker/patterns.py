@@ -76,11 +76,6 @@ def suppression_costs(vectors: NDArray[np.int64], weights: NDArray[np.float64]) 
     return costs
 
 
-def star_counts(vectors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of suppressed columns of each vector."""
-    return np.bitwise_count(vectors).astype(np.int64)
-
-
 def number_of_all(columns: Sequence[QuasiIdentifier]) -> int:
     """Return how many pattern vectors there are over some columns."""
     return 1 << len(columns)

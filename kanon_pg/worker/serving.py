@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import kanon_pg
-from kanon_pg.errors import KanonError, MemoryExceeded, SolverUnavailable
-from kanon_pg.runner.limits import more_memory
+from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, SolverUnavailable
 from kanon_pg.runner.messages import Message, attachment, receive, send
 from kanon_pg.worker.child_processes import ending_with
 
@@ -54,6 +53,8 @@ class Service:
         How errors call it.
     failed : type
         Error of a defect.
+    more_memory : callable
+        Returns the hint for a job that needed more memory than the bytes it is given.
     work : callable
         Does a job; what it raises of this package's errors is sent to the parent as it is.
     prepare : callable
@@ -66,6 +67,7 @@ class Service:
 
     name: str
     failed: type[KanonError]
+    more_memory: Callable[[int], str]
     work: Callable[[Message, socket.socket], Reply]
     prepare: Callable[[], object] = lambda: None
     afterwards: Callable[[], None] = lambda: None
@@ -128,7 +130,7 @@ def _serve(service: Service, job: Message, connection: socket.socket, parent: in
         return fit
     except Exception as error:
         # Half-made modules or caches may be left behind, above all where memory ran out.
-        _send_error(connection, "failed", _harmless(service, error, job.fields["memory_bytes"]))
+        _send_error(connection, "failed", _without_its_text(service, error, job.fields["memory_bytes"]))
         return False
 
 
@@ -150,16 +152,16 @@ def _send_error(connection: socket.socket, kind: str, error: KanonError) -> None
     send(connection, kind, fields)
 
 
-def _harmless(service: Service, error: Exception, memory_bytes: int) -> KanonError:
+def _without_its_text(service: Service, error: Exception, memory_bytes: int) -> KanonError:
     """Return an error that says what happened without the text of `error`, which could quote a value."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return MemoryExceeded(
-            f"The {service.name} needs more memory than its budget.", hint=more_memory(memory_bytes)
+            f"The {service.name} needs more memory than its budget.", hint=service.more_memory(memory_bytes)
         )
     return service.failed(
         f"The {service.name} failed with an internal error ({type(error).__name__}).",
         detail=_place(error),
-        hint="This is a defect of kanon_pg or of one of its libraries; please report it.",
+        hint=DEFECT,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import MemoryExceeded, SolverError
+from kanon_pg.errors import DEFECT, MemoryExceeded, SolverError
 from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 
@@ -84,7 +84,7 @@ class Solution:
         """
         held = np.bincount(self.row_type, weights=self.rows, minlength=len(table))
         if held.size != len(table) or not np.array_equal(held, table.rows) or (self.rows < 1).any():
-            raise SolverError("The solution does not hold every row exactly once.")
+            raise SolverError("The solution does not hold every row exactly once.", hint=DEFECT)
         return table.divide(self.row_type, self.rows) if self.is_divided else table
 
     def main_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -15,14 +15,13 @@ from pyroaring import BitMap
 from rich.table import Table
 
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.field import KEY_BYTES
 from kanon_pg.worker.ledger.journal import create_journal
 from kanon_pg.worker.ledger.rules import LedgerRules, Mode
 from kanon_pg.worker.ledger.session import LedgerSession, LoggedQuery, RelationPart, decide
 from tests.benchmarks.settings import Settings, table
 
 CARDINALITIES = (2, 3, 5, 8, 12, 4, 6, 10)
-KEY = bytes(range(KEY_BYTES))
+KEY = bytes(range(16))
 K = 5
 
 Columns = list[npt.NDArray[np.int64]]

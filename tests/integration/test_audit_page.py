@@ -12,6 +12,7 @@ from psycopg import sql
 from typer.testing import CliRunner
 
 from kanon_pg.cli import app
+from kanon_pg.cli.audit import write_page
 from kanon_pg.errors import LimitExceeded
 from tests.fixtures.audit_reports import HOSTILE, Node, parsed
 
@@ -103,6 +104,15 @@ def test_a_page_that_cannot_be_written_is_refused_first(tmp_path: Path, monkeypa
         answer = CliRunner().invoke(app, ["audit", "t", "-k", "5", "--html", str(path)])
         assert answer.exit_code == 1
         assert message in answer.stderr
+
+
+def test_a_page_that_is_not_finished_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("before")
+    with pytest.raises(UnicodeEncodeError):
+        write_page("no text \udc80", path)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_page_is_written_although_its_curve_is_not_known(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -11,9 +12,14 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner, Result
 
+from kanon_pg.admin.install.installer import install
+from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.cli import app
 from kanon_pg.cli.connection import connected
 from kanon_pg.cli.failures import known_errors
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, endpoint
+from kanon_pg.db.statements import statement
+from kanon_pg.dbapi import TUPLES, Connection
 from kanon_pg.errors import DatabaseError
 
 _AT_COMMIT = """
@@ -55,15 +61,52 @@ def test_what_is_refused_at_the_commit_is_an_error_of_this_package(
         connection.execute("insert into people values (1, 20)")
 
 
-def test_after_a_connection_that_is_lost_at_the_commit_nothing_is_claimed(empty_dsn: str) -> None:
+def _at_the_commit(connection: psycopg.Connection) -> None:
+    connection.execute("select 1")
+    _lose(connection)
+
+
+def _inside_a_statement(connection: psycopg.Connection) -> None:
+    database = PsycopgDatabase(connection)
+    database.checkpoint()
+    _lose(connection)
+    database.row(statement("now"))
+
+
+def _inside_a_query(connection: psycopg.Connection) -> None:
+    _lose(connection)
+    Connection(connection, TUPLES).call("call_query_lines", "select 1", None)
+
+
+@pytest.mark.parametrize("where", [_at_the_commit, _inside_a_statement, _inside_a_query])
+def test_after_a_connection_that_is_lost_nothing_is_claimed(
+    empty_dsn: str, where: Callable[[psycopg.Connection], None]
+) -> None:
     with pytest.raises(DatabaseError) as lost, known_errors(), connected(empty_dsn) as connection:
-        _lose(connection)
+        where(connection)
     assert lost.value.message == "The connection to the database was lost."
     assert lost.value.detail == "Whether the last change took effect is not known."
+    assert lost.value.hint == "Connect again, and look at what is there before you repeat it."
+    assert lost.value.server_state == "08007"
+
+
+@pytest.mark.parametrize("operation", [install, uninstall, endpoint])
+def test_a_connection_whose_commit_fails_is_closed(
+    empty_dsn: str, monkeypatch: pytest.MonkeyPatch, operation: Callable[[str], object]
+) -> None:
+    seen: list[psycopg.Connection] = []
+
+    def fail(connection: psycopg.Connection) -> None:
+        seen.append(connection)
+        raise psycopg.errors.SerializationFailure
+
+    monkeypatch.setattr(psycopg.Connection, "commit", fail)
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        operation(empty_dsn)
+    assert [connection.closed for connection in seen] == [True]
 
 
 def _lose(connection: psycopg.Connection) -> None:
-    connection.execute("select 1")
     channel = socket.socket(fileno=connection.fileno())
     channel.shutdown(socket.SHUT_RDWR)
     channel.detach()

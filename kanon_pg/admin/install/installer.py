@@ -27,7 +27,7 @@ from kanon_pg.admin.install.run_in_server import probe
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script, script_names
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InstallError, VersionMismatch
 
@@ -110,8 +110,7 @@ def install(
     VersionMismatch
         If a later version is installed.
     """
-    connection = connect(dsn, as_server=True)
-    with connection:
+    with connected(dsn, as_server=True) as connection:
         db = PsycopgDatabase(connection)
         prepare_session(db)
         facts = read_facts(db, api_schema or DEFAULT_API_SCHEMA)

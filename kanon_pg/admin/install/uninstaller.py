@@ -11,7 +11,7 @@ from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_s
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connected
 from kanon_pg.db.settings import created_everywhere
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, InstallError
@@ -57,7 +57,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
         If objects of users depend on it and `cascade` is False (all are listed), or rights are missing;
         nothing has changed.
     """
-    with connect(dsn, as_server=True) as connection:
+    with connected(dsn, as_server=True) as connection:
         db = PsycopgDatabase(connection)
         prepare_session(db)
         facts = read_facts(db, "public")

@@ -21,12 +21,10 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import created_everywhere, setting
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError
-from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import HASH_SEED
-from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.distributed.nodes import require_closed
-from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.plan import ReleasePlan, recorded_plan
 from kanon_pg.release.publish import swap_view
 from kanon_pg.release.recount import recount
 from kanon_pg.release.storage import StorageNames, storage_parts
@@ -156,7 +154,7 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
     VerificationFailed
         If a class is too small, which would be a defect.
     """
-    plan = _plan_of(row, base)
+    plan = recorded_plan(db, row, base)
     shards = shards_of(db, plan)
     if shards is None:
         raise ReleaseError(
@@ -182,20 +180,6 @@ def drop_shards(db: Database, storage: Identifier) -> None:
     with created_everywhere(db):
         db.execute(statement("distributed/drop_reader", reader=reader_of(storage)))
         db.execute(statement("distributed/drop_table", table=storage))
-
-
-def _plan_of(row: Row, base: RelationFacts) -> ReleasePlan:
-    def columns(role: str) -> tuple[str, ...]:
-        return tuple(row[role])
-
-    return ReleasePlan(
-        base=base,
-        name=row["name"],
-        quasi_identifiers=canonical_columns(tuple(map(base.column, columns("quasi_identifiers"))), {}),
-        sensitive=tuple(map(base.column, columns("sensitive"))),
-        insensitive=tuple(map(base.column, columns("insensitive"))),
-        entity=None if row["entity"] is None else entity_column(base.column(row["entity"])),
-    )
 
 
 def _parts(plan: ReleasePlan, shards: Shards, names: StorageNames) -> dict[str, Any]:

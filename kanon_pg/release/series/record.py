@@ -12,11 +12,9 @@ from kanon_pg.db.identifiers import Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
-from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
-from kanon_pg.relations.subject import entity_column
+from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.release.base import OWNER
-from kanon_pg.release.generalized import GeneralizedColumn
-from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.plan import ReleasePlan, recorded_plan
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.rules import OverTime, parse_over_time
 
@@ -269,7 +267,7 @@ def _kept_columns(plan: ReleasePlan) -> list[ColumnFacts]:
     return [column for column in plan.base.columns if column.name in kept]
 
 
-def recorded_plan(db: Database, row: Row, series: Series, names: SeriesNames) -> ReleasePlan:
+def plan_of_series(db: Database, row: Row, series: Series, names: SeriesNames) -> ReleasePlan:
     """Return the plan of a release over time from its record, whatever was declared since.
 
     The base relation has the columns of the view of identities, which follows renamed columns.
@@ -278,25 +276,16 @@ def recorded_plan(db: Database, row: Row, series: Series, names: SeriesNames) ->
     ----------
     row : Row
         The record of the release, as ``fetch_release`` returns it.
-
-    Raises
-    ------
-    ReleaseError
-        If the base relation is gone.
     """
-    base = describe(db, str(row["base"]), OWNER)
-    seen = described_as(db, names.current, base)
-    roles = {name: seen.column(name) for name in row["quasi_identifiers"]}
-    columns = canonical_columns(tuple(roles.values()), series.weights)
-    return ReleasePlan(
-        base=seen,
-        name=row["name"],
-        quasi_identifiers=columns,
-        sensitive=tuple(seen.column(name) for name in row["sensitive"]),
-        insensitive=tuple(seen.column(name) for name in row["insensitive"]),
-        entity=None if row["entity"] is None else entity_column(seen.column(row["entity"])),
-        models=series.request.models,
-        generalized=_generalized(db, row, series, columns),
+    seen = described_as(db, names.current, describe(db, str(row["base"]), OWNER))
+    request = series.request
+    return recorded_plan(
+        db,
+        row,
+        seen,
+        weights=series.weights,
+        models=request.models,
+        hierarchies=request.requested_hierarchies,
     )
 
 
@@ -304,21 +293,6 @@ def described_as(db: Database, relation: Identifier, base: RelationFacts) -> Rel
     """Return the columns of one relation under the name of another."""
     found = describe(db, str(relation), OWNER)
     return replace(found, oid=base.oid, schema=base.schema, name=base.name)
-
-
-def _generalized(
-    db: Database, row: Row, series: Series, columns: tuple[CanonicalColumn, ...]
-) -> tuple[GeneralizedColumn, ...]:
-    if not row["generalized"]:
-        return ()
-    heights = db.rows(statement("fetch_heights"), row["name"])
-    outputs = db.rows(statement("series/published_types"), row["name"])
-    requested = {one.column: one for one in series.request.requested_hierarchies}
-    by_name = {column.facts.name: column for column in columns}
-    return tuple(
-        GeneralizedColumn(by_name[name], requested[name], output["output"], height["height"])
-        for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
-    )
 
 
 def require_names(series: Series) -> SeriesNames:

@@ -18,7 +18,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
+from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_much_suppressed
@@ -50,7 +50,7 @@ from kanon_pg.release.series.record import (
     create_series,
     described_as,
     find_series,
-    recorded_plan,
+    plan_of_series,
     require_names,
     row_keys,
     store_series,
@@ -219,7 +219,7 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
 
 
 def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> Version:
-    plan = recorded_plan(db, row, series, names)
+    plan = plan_of_series(db, row, series, names)
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
     return Version(db, plan, series, names, nodes, series.version + 1)
 
@@ -461,13 +461,29 @@ def _build(version: Version) -> Identifier:
     return storage
 
 
+_NO_ROWS = Recount(
+    rows=0,
+    people=0,
+    classes=0,
+    guarded_classes=0,
+    smallest_class=0,
+    average_class=0.0,
+    largest_class=0,
+    suppressed_cells=0,
+    weighted_cost=0.0,
+    certainty_penalty=0.0,
+    generalization_height=0.0,
+)
+"""What a version contains from which everybody left."""
+
+
 def _publish(version: Version, row: Row) -> None:
     """Build, recount and publish a version in the place of the one before, and record it."""
     db, plan = version.db, version.plan
     storage, before = _build(version), lasting_name(plan.name)
     db.progress("recounting")
     rows = _require_cohorts(version, None)
-    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _nothing()
+    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _NO_ROWS
     if found.rows != rows:
         raise _contradiction("rows of the cohorts that are shown")
     if db.row(statement("series/is_populated"), str(before))["populated"]:
@@ -506,10 +522,6 @@ def _remember_version(version: Version, storage: Identifier) -> None:
             keys=version.series.keys,
             most=request.remember,
         )
-
-
-def _nothing() -> Recount:
-    return Recount(0, 0, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, 0.0)
 
 
 def _require_cohorts(version: Version, rows: int | None) -> int:
@@ -552,7 +564,7 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
 def _contradiction(what: str) -> VerificationFailed:
     return VerificationFailed(
         f"The independent recount does not find the {what}; nothing was published.",
-        hint="This is a defect: please report it.",
+        hint=DEFECT,
     )
 
 

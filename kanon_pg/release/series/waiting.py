@@ -16,7 +16,7 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import PackedColumn
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import MemoryExceeded, VerificationFailed
+from kanon_pg.errors import DEFECT, MemoryExceeded, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED, count_row_types
 from kanon_pg.release.base import OWNER
@@ -195,7 +195,7 @@ def _remove(
     if removed != chosen.total:
         raise VerificationFailed(
             "Other rows wait than were chosen to; nothing was published.",
-            hint="This is a defect: please report it.",
+            hint=DEFECT,
         )
 
 

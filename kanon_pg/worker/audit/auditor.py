@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.audit.column_sets import Numbers, People, RowTypePartition, grouping_of, groupings_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
@@ -53,7 +53,7 @@ def work(task: str, tables: Sequence[PackedRowTypes], arguments: Arguments, prog
         Whatever the solvers refuse.
     """
     if task not in _TASKS:
-        raise SolverError("The worker does not know this task of an audit.", hint="This is a defect.")
+        raise SolverError("The worker does not know this task of an audit.", hint=DEFECT)
     clock = Clock(arguments["seconds"], progress)
     read = [RowTypeTable.from_packed(table, clock.heartbeat) for table in tables]
     return _TASKS[task](read, arguments, clock)

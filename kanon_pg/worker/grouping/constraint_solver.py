@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.result import CostKind, Numbers, Weights, cost_of
 
@@ -72,7 +72,7 @@ def solve_model(model: Any, variables: Sequence[Any], clock: Clock) -> Solved:
         solver.parameters.max_time_in_seconds = max(_FIRST_SECONDS, left)
     status = solver.solve(model)
     if status == cp_model.MODEL_INVALID:
-        raise SolverError("The constraint solver refuses the model.", hint="Please report this as a defect.")
+        raise SolverError("The constraint solver refuses the model.", hint=DEFECT)
     if left is not None and status in (cp_model.FEASIBLE, cp_model.UNKNOWN):
         clock.cut()
     if status == cp_model.INFEASIBLE:

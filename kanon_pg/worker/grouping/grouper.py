@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.clock import Clock, Progress
 from kanon_pg.worker.grouping.intervals import intervals
 from kanon_pg.worker.grouping.labels import group_labels
@@ -38,7 +38,7 @@ def work(job: GroupingTask, progress: Progress) -> GroupingAnswer:
         Whatever the solvers refuse.
     """
     if job.task not in _TASKS:
-        raise SolverError("The worker does not know this way of grouping.", hint="This is a defect.")
+        raise SolverError("The worker does not know this way of grouping.", hint=DEFECT)
     arrays = {name: np.frombuffer(data, dtype=kind) for name, (kind, data) in job.arrays.items()}
     clock = Clock(job.options["seconds"], progress)
     clock.report("grouping", None)

@@ -211,9 +211,8 @@ def _solved(
             bounds[place] = _exactly(weights, neighbours, nodes, class_of, k, kind, bounds[place], clock)
     other = _gathered(weights, class_of, parts.light, k)
     bound, proof = _bound_of(weights, parts, bounds, k, kind)
-    return finished(
-        *(weights, k, class_of, kind, bound, _METHOD_NAMES[method], proof), other=other, degree=degree
-    )
+    name = _METHOD_NAMES[method]
+    return finished(weights, k, class_of, kind, bound, name, proof, other=other, degree=degree)
 
 
 _METHOD_NAMES = {

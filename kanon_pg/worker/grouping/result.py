@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.grouping import require_total
-from kanon_pg.errors import InputError, SolverError
+from kanon_pg.errors import DEFECT, InputError, SolverError
 
 Weights = NDArray[np.int64]
 Numbers = NDArray[np.int64]
@@ -147,7 +147,7 @@ def finished(
     if int(sizes.min()) < k or lower_bound > max(cost, 0):
         raise SolverError(
             "The classes of an attribute contradict what is proven about them.",
-            hint="Nothing was published. Please report this as a defect.",
+            hint=DEFECT,
         )
     place = None if other is None else int(numbers[np.flatnonzero(class_of == other)[0]])
     return SingleAttribute(

@@ -107,7 +107,7 @@ class DisclosureHistory:
     Parameters
     ----------
     key : bytes
-        The relation's secret (`new_key`), the same for all processes that share a journal.
+        The relation's secret, the same for all processes that share a journal.
     """
 
     def __init__(self, rules: LedgerRules, key: bytes) -> None:

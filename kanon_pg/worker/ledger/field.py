@@ -9,7 +9,6 @@ table.
 
 from __future__ import annotations
 
-import secrets
 from array import array
 from collections.abc import Sequence
 from typing import TypeVar
@@ -23,9 +22,6 @@ Matrix = npt.NDArray[np.float64]
 """Integers from about -modulus / 2 to modulus / 2, in doubles because these multiply several times faster."""
 
 _Whole = TypeVar("_Whole", npt.NDArray[np.uint32], npt.NDArray[np.uint64])
-
-KEY_BYTES = 16
-"""Bytes of the secret that fixes field and coefficients."""
 
 _LOWEST, _HIGHEST = 1 << 23, 1 << 24
 _TERMS = 64
@@ -108,11 +104,6 @@ class PrimeField:
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         mixed ^= mixed >> np.uint64(31)
         return (_remainder(mixed, np.uint64(self.modulus - 1)) + np.uint64(1)).astype(np.float64)
-
-
-def new_key() -> bytes:
-    """Return a fresh secret."""
-    return secrets.token_bytes(KEY_BYTES)
 
 
 def _remainder(numbers: _Whole, divisor: np.uint32 | np.uint64) -> _Whole:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import socket
@@ -12,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from kanon_pg.errors import LedgerError, MemoryExceeded
+from kanon_pg.errors import LedgerError
 from kanon_pg.runner.limits import limited_memory, more_free_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
@@ -61,7 +60,9 @@ def main(*, channel: int, parent: int, idle_seconds: float) -> None:
     os.umask(0o077)
     ledgers = _OpenLedgers()
     # after any error the process ends: a ledger that was read in part must not decide again
-    service = Service("ledger", LedgerError, ledgers.work, afterwards=ledgers.save, forgives=False)
+    service = Service(
+        "ledger", LedgerError, more_free_memory, ledgers.work, afterwards=ledgers.save, forgives=False
+    )
     with socket.socket(fileno=channel) as connection:
         serve(service, connection, parent, idle_seconds)
 
@@ -74,17 +75,8 @@ class _OpenLedgers:
 
     def work(self, job: Message, connection: socket.socket) -> Reply:
         del connection
-        memory_bytes = job.fields["memory_bytes"]
-        try:
-            with limited_memory(memory_bytes):
-                return self._done(job)
-        except (MemoryError, OSError) as error:
-            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
-                raise
-            # what `serve` would say of it names a setting that is not for ledgers
-            raise MemoryExceeded(
-                "The ledger needs more memory than its budget.", hint=more_free_memory(memory_bytes)
-            ) from error
+        with limited_memory(job.fields["memory_bytes"]):
+            return self._done(job)
 
     def _done(self, job: Message) -> Reply:
         text, *parts = job.map_parts()

@@ -13,7 +13,7 @@ from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
+from kanon_pg.errors import DEFECT, InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, Progress, no_progress
 from kanon_pg.worker.measures import usefulness, utility
@@ -263,14 +263,14 @@ def _proven(
         if certified is None:
             raise SolverError(
                 "The prices that should prove the bound prove nothing.",
-                hint="Nothing was published. Please report this as a defect.",
+                hint=DEFECT,
             )
         if bound is None or certified >= bound:
             bound, method = certified, CERTIFIED
     if bound is not None and bound > counted.weighted_cost * (1 + _ROUNDING):
         raise SolverError(
             "A lower bound exceeds the cost of a solution.",
-            hint="Nothing was published. Please report this as a defect.",
+            hint=DEFECT,
         )
     return None if bound is None else min(bound, counted.weighted_cost), method
 
@@ -295,7 +295,7 @@ def _require_number(classes: int, request: SolveRequest) -> None:
     if not request.allows_number(classes):
         raise SolverError(
             f"The solution has {classes} classes, which is not what was asked for.",
-            hint="Nothing was published. Please report this as a defect.",
+            hint=DEFECT,
         )
 
 
@@ -303,4 +303,4 @@ def _require_allowed(assigned: NDArray[np.int64], mask: PatternMask) -> None:
     place = np.searchsorted(mask.vectors, assigned)
     place[place == mask.vectors.size] = 0
     if not np.array_equal(mask.vectors[place], assigned):
-        raise SolverError("The solver used a pattern that is not in the mask.")
+        raise SolverError("The solver used a pattern that is not in the mask.", hint=DEFECT)

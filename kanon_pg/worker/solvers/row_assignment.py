@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.solving import SolveRequest
-from kanon_pg.errors import InfeasibleError, InputError, SolverError
+from kanon_pg.errors import DEFECT, InfeasibleError, InputError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
@@ -189,7 +189,7 @@ def is_solved(network: Any) -> bool:
     """
     status = network.solve()
     if status not in (network.OPTIMAL, network.INFEASIBLE):
-        raise SolverError("The library for flows failed.", detail=f"status {status.name}")
+        raise SolverError("The library for flows failed.", detail=f"status {status.name}", hint=DEFECT)
     return bool(status == network.OPTIMAL)
 
 

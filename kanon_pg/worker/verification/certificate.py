@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.solving import PrivacyModels
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.packed_numbers import integers
@@ -204,7 +204,7 @@ class _Arrays(NamedTuple):
 def _priced(row_types: PackedRowTypes | RowTypeTable, prices: NDArray[np.int64]) -> Priced:
     arrays = _arrays(row_types)
     if prices.dtype != np.int64 or prices.shape != arrays.rows.shape:
-        raise SolverError("A certificate needs one price for each row type.")
+        raise SolverError("A certificate needs one price for each row type.", hint=DEFECT)
     return Priced(arrays.cells, arrays.rows, arrays.people, prices)
 
 

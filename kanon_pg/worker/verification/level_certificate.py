@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.solving import PrivacyModels
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.packed_numbers import floats, integers
@@ -118,7 +118,7 @@ def _places(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.i
     order = np.argsort(known)
     place = order[np.minimum(np.searchsorted(known[order], values), known.size - 1)]
     if not np.array_equal(known[place], values):
-        raise SolverError("A hierarchy does not know all values of its column.")
+        raise SolverError("A hierarchy does not know all values of its column.", hint=DEFECT)
     return place
 
 
@@ -248,7 +248,7 @@ def certified_bound_of_levels(
     """
     rows = integers(row_types.rows)
     if prices.dtype != np.int64 or prices.shape != rows.shape:
-        raise SolverError("A certificate needs one price for each row type.")
+        raise SolverError("A certificate needs one price for each row type.", hint=DEFECT)
     cells = [integers(buffer) for buffer in row_types.cells]
     columns = read_levels(row_types.columns, row_types.hierarchies, cells)
     highest = max(

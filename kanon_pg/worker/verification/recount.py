@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import PrivacyModels
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.packed_numbers import floats, integers
 from kanon_pg.worker.solution import Solution
 
 
 def _require(is_so: object, sentence: str) -> None:
     if not is_so:
-        raise SolverError(sentence, hint="Nothing was published. Please report this as a defect.")
+        raise SolverError(sentence, hint=DEFECT)
 
 
 class ShownColumn(NamedTuple):

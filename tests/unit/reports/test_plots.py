@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 from matplotlib.collections import LineCollection, PatchCollection
@@ -79,6 +80,22 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "curve.png").mkdir()
     with pytest.raises(InputError, match="cannot be written"):
         write_figure(draw_curve(CURVE), tmp_path / "curve.png")
+
+
+def test_a_figure_that_is_not_finished_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    figure = draw_curve(CURVE)
+
+    def stop(file: IO[bytes], **_: object) -> None:
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    figure.savefig = stop  # type: ignore[assignment, method-assign]
+    path = tmp_path / "curve.png"
+    path.write_bytes(b"before")
+    with pytest.raises(InputError, match="cannot be written: No space left"):
+        write_figure(figure, path)
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_share_and_bound_are_shares_of_what_suppressing_everything_costs() -> None:

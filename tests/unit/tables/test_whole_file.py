@@ -66,6 +66,19 @@ def test_a_place_for_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == [folder]
 
 
+def test_a_pipe_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with complete_or_absent(pipe, "It") as file:
+            file.write(b"x")
+        assert os.read(reading, 10) == b"x"
+    finally:
+        os.close(reading)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
 def test_a_name_may_be_as_long_as_names_may_be(tmp_path: Path) -> None:
     path = tmp_path / ("t" * 255)
     with complete_or_absent(path, "It") as file:

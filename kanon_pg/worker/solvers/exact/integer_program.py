@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.child_processes import run_in_child
 from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
 
@@ -209,7 +209,9 @@ def _solve(model: LinearModel, effort: Effort, step: float, hint: Reals | None) 
         )
     except Exception as error:
         # Its errors are of a class that the library does not export; what they say may hold names only.
-        raise SolverError("The library for integer programs failed.", detail=type(error).__name__) from error
+        raise SolverError(
+            "The library for integer programs failed.", detail=type(error).__name__, hint=DEFECT
+        ) from error
     result = result_pb2.SolveResultProto()
     if answer is None:
         # nothing is known: costs are not negative
