@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from kanon_pg.errors import UnknownName
+from kanon_pg.errors import UnknownName, UnsuitableColumn
 from tests.fixtures.interfaces import Interface
 
 _VISITS = (
@@ -43,6 +43,25 @@ def test_nothing_of_a_declaration_keeps_the_table_from_being_dropped(interface: 
     assert row_types_views(connection) == ["public_visits_row_types"]
     interface.undeclare("visits")
     assert row_types_views(connection) == []
+    connection.execute("drop table visits")
+
+
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "insensitive"])
+def test_who_a_person_is_cannot_be_published_too(
+    both_interfaces: tuple[Interface, Interface], role: str
+) -> None:
+    connection = both_interfaces[0].connection
+    connection.execute(_VISITS)
+    for interface in both_interfaces:
+        with pytest.raises(UnsuitableColumn) as raised:
+            interface.declare("visits", **{role: ["ward", "patient"]}, entity="patient")
+        assert raised.value.message == (
+            'Column "patient" identifies people (entity), which is never published, and is also named in '
+            f"{role}."
+        )
+        assert f"Leave it out of {role}" in (raised.value.hint or "")
+        interface.declare("visits", identifiers=["patient"], quasi_identifiers=["sex"], entity="patient")
+        interface.undeclare("visits")
     connection.execute("drop table visits")
 
 
