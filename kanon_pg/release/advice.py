@@ -87,22 +87,6 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
             )
 
 
-def notice_much_suppressed(db: Database, release: Identifier, share: float) -> None:
-    """Say that a release has hardly any values left, and what would keep more.
-
-    Parameters
-    ----------
-    share : float
-        Share of the cells of quasi-identifiers that are suppressed.
-    """
-    if share >= _NEARLY_ALL:
-        db.notice(
-            f"{share:.0%} of the cells of {release} are suppressed: the quasi-identifiers together tell "
-            "nearly all people apart. Name fewer of them, generalize them with hierarchies, or choose a "
-            "smaller k; kanon_curve shows what each k costs, kanon_audit which columns are to blame."
-        )
-
-
 def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:
     """Whether looking at some rows would bring them here from other nodes."""
     return reads_tables_of_citus(db, relation.oid)

@@ -13,7 +13,6 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
-from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
@@ -24,6 +23,7 @@ from kanon_pg.release.distributed.storage import (
     refresh_shards,
     shards_of,
 )
+from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_view, name_storage, shown_after
@@ -137,7 +137,7 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
     drop_superseded(db, superseded)
     if shards is None:
         name_storage(db, plan.name, names.storage)
-    notice_much_suppressed(db, plan.view, report.suppressed_share)
+    notice_much_suppressed(db, work.request, plan, report)
     return report
 
 

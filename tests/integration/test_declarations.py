@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import psycopg
 import pytest
 
@@ -106,3 +108,46 @@ def test_a_release_without_values_and_one_without_a_view_are_told(interface: Int
     kept = "select rows, suppressed_cells, classes from kanon.releases where release = 't'"
     assert interface.connection.execute(kept).fetchone() == (100, 100, 1)
     interface.drop("t")
+
+
+_BLAMES = {
+    "patterns": "patterns lets only some columns be suppressed together",
+    "k": "the quasi-identifiers have 70 combinations for 700 people, and k is",
+    "t": "t = 0 is asked for in 1 sensitive column (choose a larger t)",
+    "p": "p = 2 is asked for in 1 sensitive column (leave p out)",
+    "classes": "no more classes than 1 are allowed",
+    "method": "method full_domain suppresses whole columns",
+}
+
+
+@pytest.mark.parametrize(
+    ("demands", "blamed"),
+    [
+        ({"k": 700}, {"k"}),
+        ({"k": 2, "patterns": [["a", "b"]]}, {"patterns"}),
+        ({"k": 11, "patterns": [["a", "b"]]}, {"patterns", "k"}),
+        ({"k": 2, "t": 0}, {"t"}),
+        ({"k": 2, "p": 2, "patterns": [["a", "b"]]}, {"p", "patterns"}),
+        ({"k": 2, "most_classes": 1}, {"classes"}),
+        (
+            {"k": 400, "method": "full_domain", "hierarchies": {"a": {"builder": "intervals", "cuts": [5]}}},
+            {"k", "method"},
+        ),
+    ],
+)
+def test_what_is_blamed_for_lost_values_was_asked_for(
+    both_interfaces: tuple[Interface, Interface], demands: dict[str, Any], blamed: set[str]
+) -> None:
+    connection = both_interfaces[0].connection
+    connection.execute(
+        "create table t as select i % 10 as a, i % 7 as b, i % 3 as s from generate_series(1, 700) as i"
+    )
+    for interface in both_interfaces:
+        interface.notices.clear()
+        interface.anonymize("t", quasi_identifiers=["a", "b"], sensitive=["s"], **demands)
+        (notice,) = [text for text in interface.notices if "100% of the cells" in text]
+        assert {reason for reason, text in _BLAMES.items() if text in notice} == blamed
+        assert ("What may be the reason" in notice) == (len(blamed) > 1)
+    connection.execute("drop view safe.t")
+    both_interfaces[0].drop("t")
+    connection.execute("drop table t")

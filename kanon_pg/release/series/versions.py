@@ -21,9 +21,9 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
-from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
+from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import (
@@ -151,7 +151,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
     name_storage(db, plan.name, storage)
-    notice_much_suppressed(db, plan.view, report.suppressed_share)
+    notice_much_suppressed(db, request, plan, report)
     return report
 
 
