@@ -45,6 +45,7 @@ from kanon_pg.release.remembering import (
     linked_parts,
     plan_of_record,
     remembered_versions,
+    tells_rows_apart,
 )
 from kanon_pg.release.series.record import Series, find_series, recorded_plan, require_names
 from kanon_pg.release.storage import storage_parts
@@ -230,8 +231,22 @@ def _source(db: Database, given: str) -> _ComparedRelease:
     raise UnknownName(
         f"Version {number} of release {Identifier.of(row['name'])} is not remembered.",
         detail=f"Versions that are: {kept}.",
-        hint="""Remember versions from now on: kanon_anonymize with options => '{"remember": 5}'.""",
+        hint=_how_to_remember(db, row, is_series=series is not None),
     )
+
+
+def _how_to_remember(db: Database, row: Row, *, is_series: bool) -> str:
+    """Say what has later versions of a release remembered."""
+    if is_series:
+        options = """'{"over_time": {"new_series": true}, "remember": 5}'"""
+        return f"Only a new series remembers versions: kanon_anonymize with options => {options}."
+    base = describe(db, str(row["base"]), OWNER)
+    call = """kanon_anonymize with options => '{"remember": 5}'."""
+    if tells_rows_apart(db, base):
+        return f"Remember versions from now on: {call}"
+    if base.can_have_key:
+        return f"Give {base.identifier} a primary key, then remember versions from now on: {call}"
+    return f"No version can be: {base.identifier} has no primary key, by which rows are known again."
 
 
 def _current(db: Database, row: Row, label: str) -> _ComparedRelease:
@@ -319,7 +334,7 @@ def _compared(
         )
         for row in sorted(found, key=lambda row: row["number"])
     ]
-    _tell(db, sources, compositions)
+    _tell(db, base, sources, compositions)
     return tuple(sorted(compositions, key=lambda one: _order(one, len(sources))))
 
 
@@ -425,23 +440,27 @@ def _base_parts(
 # --- notices ------------------------------------------------------------------------------------------------
 
 
-def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Composition]) -> None:
+def _tell(
+    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], found: Sequence[Composition]
+) -> None:
     """Say what was not seen."""
-    unseen = found[0].unseen_rows
+    unseen, remembers = found[0].unseen_rows, _what_remembers(db, base)
     if unseen:
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.unseen_rows]
         db.notice(
             f"The class of {unseen} rows is not known, in {', '.join(unclear)}: they changed since, or rows "
             "that look alike may have changed places. They are left out; there may be more people and more "
-            "candidates than said. kanon_refresh brings a release up to date, and with option remember it "
-            "says which row is which."
+            "candidates than said. kanon_refresh brings a release up to date"
+            + (f", and with {remembers} it says which row is which." if remembers else ".")
         )
     if found[0].assumed_rows:
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.assumed_rows]
-        db.notice(
+        said = (
             f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
-            f"{', '.join(unclear)} since, and are taken for what they look like. "
-            + " ".join(_what_settles(db, [one for one in sources if one.label in unclear]))
+            f"{', '.join(unclear)} since, and are taken for what they look like."
+        )
+        db.notice(
+            " ".join([said, *_what_settles(db, [one for one in sources if one.label in unclear], remembers)])
         )
     for one in sources:
         if one.keys is None and db.row(statement("composition/recorded"), one.row["name"])["was_refreshed"]:
@@ -451,7 +470,14 @@ def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Com
             )
 
 
-def _what_settles(db: Database, sources: Sequence[_ComparedRelease]) -> list[str]:
+def _what_remembers(db: Database, base: RelationFacts) -> str | None:
+    """Return what makes a release say which row is which, None if nothing does."""
+    if tells_rows_apart(db, base):
+        return "option remember"
+    return f"a primary key of {base.identifier} and option remember" if base.can_have_key else None
+
+
+def _what_settles(db: Database, sources: Sequence[_ComparedRelease], remembers: str | None) -> list[str]:
     """Say what makes the rows of releases known again: not for all of them a refresh does."""
     refreshed: list[str] = []
     published: list[str] = []
@@ -467,7 +493,8 @@ def _what_settles(db: Database, sources: Sequence[_ComparedRelease]) -> list[str
             f"Of {', '.join(published)} it is not known which columns were read, and a refresh does not "
             "tell: publish anew with kanon_anonymize."
         )
-    advice.append("With option remember a release says which row is which.")
+    if remembers is not None:
+        advice.append(f"With {remembers} a release says which row is which.")
     return advice
 
 

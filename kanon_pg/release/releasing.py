@@ -40,6 +40,7 @@ from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     is_in_base,
+    notice_forgotten,
     person_number,
     plan_of_record,
     remember,
@@ -123,6 +124,8 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     remembered = _version_to_remember(db, work, previous)
+    if remembered == 1:
+        notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = forget_releases(db, previous, keep_versions=remembered > 1)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)

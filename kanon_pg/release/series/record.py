@@ -166,17 +166,20 @@ def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...
     found = db.rows(statement("series/row_keys"), plan.base.oid)
     if found:
         return tuple(found[0]["columns"])
-    base = plan.base.identifier
+    base, can_have_key = plan.base.identifier, plan.base.can_have_key
     if plan.entity is None:
+        declare = (
+            "eclare the column that identifies people: SELECT kanon_declare(..., entity => 'person_id');"
+        )
         raise UnsuitableRelation(
             f"Nothing tells which row of {base} is which from one version to the next.",
-            hint="Give it a primary key, or declare the column that identifies people: "
-            "SELECT kanon_declare(..., entity => 'person_id');",
+            hint=f"Give it a primary key, or d{declare}" if can_have_key else f"D{declare}",
         )
     if rules.updates == "keep":
+        leave_out = "eave out updates in option over_time."
         raise UnsuitableRelation(
             f"Updates of {base} cannot be told from other rows: it has no primary key.",
-            hint="Give it one, or leave out updates in option over_time.",
+            hint=f"Give it one, or l{leave_out}" if can_have_key else f"L{leave_out}",
         )
     return ()
 

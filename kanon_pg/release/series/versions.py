@@ -38,8 +38,10 @@ from kanon_pg.release.record import drop_superseded, forget_releases, store_rele
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
+    notice_forgotten,
     person_number,
     remember,
+    remembered_versions,
 )
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest
@@ -136,6 +138,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     _notice_earlier(version, find_series(db, plan.name), previous)
+    notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = forget_releases(db, previous)
     stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes)
     create_unknown_view(db, replace(plan, base=work.plan.base), stored)
