@@ -81,6 +81,8 @@ class Series:
         Figures of the version.
     names : SeriesNames or None
         None if a relation behind it was dropped, as with the base relation by CASCADE.
+    key_view : Identifier or None
+        View of the columns that identify a row; None if there are none, or in series of earlier versions.
     """
 
     version: int
@@ -94,6 +96,7 @@ class Series:
     withheld_rows: int
     retained_rows: int
     names: SeriesNames | None
+    key_view: Identifier | None
 
 
 def find_series(db: Database, release: str) -> Series | None:
@@ -116,6 +119,7 @@ def find_series(db: Database, release: str) -> Series | None:
         withheld_rows=row["withheld_rows"],
         retained_rows=row["retained_rows"],
         names=None if any(name is None for name in names) else SeriesNames(*map(_in_kanon, names)),
+        key_view=None if row["key_view"] is None else _in_kanon(row["key_view"]),
     )
 
 
@@ -133,13 +137,13 @@ def forget_series(db: Database, release: str) -> Sequence[str | None]:
     if not found:
         return ()
     db.execute(statement("series/forget_series"), release)
-    return _names(found[0])
+    return found[0]["key_view"], *_names(found[0])
 
 
 def drop_series(db: Database, names: Sequence[str | None]) -> None:
-    """Drop the view and the tables of a release over time, after its storage."""
-    current, tables = names[:1], names[1:]
-    for view in current:
+    """Drop the views and the tables of a release over time, after its storage."""
+    views, tables = names[:2], names[2:]
+    for view in views:
         if view is not None:
             db.execute(statement("series/drop_view", view=_in_kanon(view)))
     for table in tables:
@@ -184,10 +188,50 @@ def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...
     return ()
 
 
+def require_key(db: Database, row: Row, series: Series) -> None:
+    """Refuse a base relation whose rows could have come by other identities since they were published.
+
+    Where rows are known by person and contents, no key is asked for.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release, as ``fetch_release`` returns it.
+    series : Series
+        Its record as a release over time.
+
+    Raises
+    ------
+    UnsuitableRelation
+        If the columns that identify a row are no key any more.
+    """
+    if not series.keys:
+        return
+    followed = None if series.key_view is None else str(series.key_view)
+    found = db.row(statement("series/key_still_holds"), row["base"], followed, list(series.keys))
+    if found["holds"]:
+        return
+    base, view = describe(db, str(row["base"]), OWNER).identifier, Identifier.of("safe", row["name"])
+    columns = ", ".join(str(Identifier.of(name)) for name in found["columns"] or series.keys)
+    raise UnsuitableRelation(
+        f"{view} knows the rows of {base} by {columns}, which no primary key or unique index tells apart any "
+        "more: a row could be taken for another.",
+        detail="Nothing was published; the version that readers see stays.",
+        hint=f"Make {columns} the primary key again, or NOT NULL and UNIQUE. If other columns identify rows "
+        "from now on, start a new series: kanon_anonymize with options => "
+        """'{"over_time": {"new_series": true}}'.""",
+    )
+
+
 def create_series(
-    db: Database, plan: ReleasePlan, request: AnonymizeRequest, names: SeriesNames, keys: tuple[str, ...]
+    db: Database,
+    plan: ReleasePlan,
+    request: AnonymizeRequest,
+    names: SeriesNames,
+    keys: tuple[str, ...],
+    generation: int,
 ) -> Series:
-    """Create the view of identities and the tables of a release over time, but for the members.
+    """Create the views and the tables of a release over time, but for the members.
 
     Parameters
     ----------
@@ -197,8 +241,15 @@ def create_series(
         What to create.
     keys : tuple of str
         See `row_keys`.
+    generation : int
+        Number of this publication under its name.
     """
     _create_current(db, plan, names.current, keys)
+    key_view = scratch_name(plan.name, generation, "keys") if keys else None
+    if key_view is not None:
+        columns = [plan.base.column(name).identifier for name in keys]
+        parts = {"view": key_view, "relation": plan.base.identifier, "keys": columns}
+        db.execute(statement("series/create_key_view", **parts))
     db.execute(statement("series/create_cohorts", cohorts=names.cohorts))
     db.execute(statement("series/create_departed", departed=names.departed))
     db.execute(statement("series/create_pending", pending=names.pending))
@@ -214,6 +265,7 @@ def create_series(
         withheld_rows=0,
         retained_rows=0,
         names=names,
+        key_view=key_view,
     )
 
 
@@ -226,6 +278,7 @@ def store_series(db: Database, release: str, series: Series, names: SeriesNames)
         json.dumps(series.weights),
         list(series.keys),
         *(str(name) for name in names.parts().values()),
+        None if series.key_view is None else str(series.key_view),
     )
 
 

@@ -53,6 +53,7 @@ from kanon_pg.release.series.record import (
     described_as,
     find_series,
     recorded_plan,
+    require_key,
     require_names,
     row_keys,
     store_series,
@@ -112,7 +113,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     rules = parse_over_time(request.over_time) or OverTime()
     keys = row_keys(db, work.plan, rules)
     names = SeriesNames.fresh(work.plan.name, generation)
-    series = create_series(db, work.plan, request, names, keys)
+    series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
     plan = replace(work.plan, base=described_as(db, names.current, work.plan.base))
     nodes = storage_names(plan, generation).nodes
@@ -173,12 +174,13 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     ReleaseError
         If the base relation is gone.
     UnsuitableRelation
-        If it has become one that cannot be the base of a release.
+        If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
     require_own_code(db, base)
     require_all_rows(base)
+    require_key(db, row, series)
     version = _reopened(db, row, series, names)
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
