@@ -87,6 +87,23 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
             )
 
 
+def notice_empty(db: Database, base: Identifier, release: Identifier) -> None:
+    """Say that a base relation is empty, if it is, so that a release that was brought up to date is, too.
+
+    Publishing an empty relation is refused; that it was emptied later may be meant.
+
+    Parameters
+    ----------
+    release : Identifier
+        The view of the release.
+    """
+    if db.row(statement("is_empty", relation=base))["empty"]:
+        db.notice(
+            f"{base} is empty, so {release} shows no rows. If a load has failed, load the data and call "
+            "kanon_refresh again."
+        )
+
+
 def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:
     """Whether looking at some rows would bring them here from other nodes."""
     return reads_tables_of_citus(db, relation.oid)

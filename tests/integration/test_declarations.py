@@ -151,3 +151,28 @@ def test_what_is_blamed_for_lost_values_was_asked_for(
     connection.execute("drop view safe.t")
     both_interfaces[0].drop("t")
     connection.execute("drop table t")
+
+
+@pytest.mark.parametrize("options", [{}, {"remember": 2}, {"over_time": {"waiting": 0}}])
+@pytest.mark.parametrize("emptied_by", ["truncate t", "delete from t"])
+def test_a_table_that_was_emptied_is_told(
+    both_interfaces: tuple[Interface, Interface], emptied_by: str, options: dict[str, Any]
+) -> None:
+    connection = both_interfaces[0].connection
+    said = '"public"."t" is empty, so "safe"."t" shows no rows. If a load has failed, load the data and call '
+    fill = "insert into t select i, i % 3, i % 4 from generate_series(1, 60) as i"
+    connection.execute("create table t (id integer primary key, a integer, b integer)")
+    for interface in both_interfaces:
+        connection.execute(fill.encode())
+        interface.anonymize("t", 5, quasi_identifiers=["a"], sensitive=["b"], **options)
+        told = []
+        for change in (emptied_by, fill):
+            connection.execute(change.encode())
+            interface.notices.clear()
+            interface.refresh("t")
+            shown = connection.execute("select count(*) from safe.t").fetchone()
+            told.append((shown, [text for text in interface.notices if "is empty" in text]))
+        assert told == [((0,), [f"{said}kanon_refresh again."]), ((60,), [])]
+        interface.drop("t")
+        connection.execute("truncate t")
+    connection.execute("drop table t")
