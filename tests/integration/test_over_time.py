@@ -514,6 +514,28 @@ def test_a_series_of_an_earlier_version_knows_its_key_by_name(visits: Interface)
         after(visits, versions)
 
 
+@pytest.mark.parametrize("updates", ["replace", "keep"])
+def test_rows_that_change_hands_are_told_once(interface: Interface, updates: str) -> None:
+    run(
+        interface,
+        "create table visits (id integer primary key, who integer, age integer, secret integer);"
+        "insert into visits select i, nullif(i, 1), i % 2, i from generate_series(1, 24) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age"], sensitive=["secret"], entity="who")
+    versions = start(interface, updates=updates)
+    told = []
+    for change in (
+        "update visits set who = 2 where id in (1, 4)",
+        "update visits set age = 1 where id = 6",
+        "update visits set who = null where id = 8",
+        "delete from visits where id = 4",
+    ):
+        interface.notices.clear()
+        after(interface, versions, change)
+        told += [[text.split()[0] for text in interface.notices if "are other people's" in text]]
+    assert told == [["2"], [], ["1"], []]
+
+
 def test_people_and_contents_need_no_key(visits: Interface) -> None:
     run(visits, "create table plain as select id as who, age, sex, secret from visits")
     visits.declare("plain", quasi_identifiers=["age", "sex"], sensitive=["secret"], entity="who")

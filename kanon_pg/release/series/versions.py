@@ -186,6 +186,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
     _require_different_rows(version)
+    _notice_other_people(version)
     _let_leave(version)
     _list_pending(version)
     work = PublishingCall(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
@@ -593,6 +594,17 @@ def _notice_version(version: Version) -> None:
         parts.append(f"{series.retained_rows} rows of people who left are still shown")
     if parts:
         version.db.notice(f"Version {series.version} of {version.plan.view}: " + "; ".join(parts) + ".")
+
+
+def _notice_other_people(version: Version) -> None:
+    """Say that rows changed hands: whose they are was counted when they entered, and is not counted anew."""
+    rows = version.find("other_people", changes=version.scratch("changes"))[0]["rows"]
+    if rows:
+        version.db.notice(
+            f"{rows} rows that {version.plan.view} shows are other people's than when they entered, and are "
+            "still counted as theirs. If people were merged, fewer of them may be in a class: start a new "
+            """series then, by kanon_anonymize with options => '{"over_time": {"new_series": true}}'."""
+        )
 
 
 def _notice_earlier(version: Version, earlier: Series | None, previous: Sequence[Row]) -> None:
