@@ -13,7 +13,7 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
-from kanon_pg.release.advice import notice_empty
+from kanon_pg.release.advice import notice_empty, notice_redeclared
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
@@ -211,6 +211,7 @@ def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
             _remember_refreshed(db, row, storage)
     _notice_withheld(db, base.identifier, storage, row["name"])
     notice_empty(db, base.identifier, Identifier.of("safe", row["name"]))
+    notice_redeclared(db, base, row)
     _notice_unpublished(db, row)
     notice_unknown(db, row)
 

@@ -176,3 +176,45 @@ def test_a_table_that_was_emptied_is_told(
         interface.drop("t")
         connection.execute("truncate t")
     connection.execute("drop table t")
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}])
+def test_a_declaration_that_contradicts_a_release_is_told(
+    both_interfaces: tuple[Interface, Interface], options: dict[str, Any]
+) -> None:
+    connection = both_interfaces[0].connection
+    connection.execute(
+        "create table t (id integer primary key, who integer, a integer, b integer);"
+        "insert into t select i, i / 2, i % 3, i % 4 from generate_series(1, 60) as i"
+    )
+    for interface in both_interfaces:
+        interface.declare("t", quasi_identifiers=["a"], sensitive=["b"])
+        interface.anonymize("t", 5, **options)
+        told = []
+        for roles in (
+            {"quasi_identifiers": ["a", "b"]},
+            {"identifiers": ["b"], "quasi_identifiers": ["a"]},
+            {"quasi_identifiers": ["a"], "entity": "who"},
+            {"quasi_identifiers": ["who"], "entity": "a"},
+        ):
+            interface.declare("t", **roles)
+            interface.notices.clear()
+            interface.refresh("t")
+            told.append([text.partition(":")[0] for text in interface.notices if "still" in text])
+        connection.execute("alter table t rename a to c")
+        interface.notices.clear()
+        interface.refresh("t")
+        assert not [text for text in interface.notices if "still" in text]
+        connection.execute("alter table t rename c to a")
+        assert told == [
+            [],
+            ['Release "t" still shows "b", by now declared to identify people'],
+            ['Release "t" still counts rows instead of people by "who"'],
+            [
+                'Release "t" still shows "a", by now declared to identify people, and counts rows instead of '
+                'people by "a"'
+            ],
+        ]
+        interface.undeclare("t")
+        interface.drop("t")
+    connection.execute("drop table t")

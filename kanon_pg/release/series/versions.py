@@ -21,7 +21,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
-from kanon_pg.release.advice import notice_empty
+from kanon_pg.release.advice import notice_empty, notice_redeclared
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.much_suppressed import notice_much_suppressed
@@ -195,6 +195,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     _publish(version, row)
     _notice_version(version)
     notice_empty(db, base.identifier, version.plan.view)
+    notice_redeclared(db, base, row)
 
 
 def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) -> None:
