@@ -14,7 +14,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.distributed.storage import (
@@ -194,6 +194,7 @@ def _readable_base(db: Database, row: Row) -> RelationFacts:
     """Return the base relation of a release, which may be read as when it was published."""
     require_base(row)
     base = describe(db, str(row["base"]), OWNER)
+    require_reachable(base)
     require_nodes(db, base, OWNER)
     require_own_code(db, base)
     require_all_rows(base)

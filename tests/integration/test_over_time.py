@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg.errors import InputError, KanonError, UnknownName, UnsuitableRelation
+from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableRelation
 from tests.fixtures.interfaces import Interface, SqlInterface
 from tests.fixtures.versions import Version, fewest_people, version_of
 
@@ -534,6 +534,38 @@ def test_rows_that_change_hands_are_told_once(interface: Interface, updates: str
         after(interface, versions, change)
         told += [[text.split()[0] for text in interface.notices if "are other people's" in text]]
     assert told == [["2"], [], ["1"], []]
+
+
+def test_a_view_that_was_dropped_is_told_when_it_is_published_anew(visits: Interface) -> None:
+    versions = start(visits)
+    run(visits, "drop view safe.visits")
+    assert after(visits, versions) == versions[0]
+    assert [
+        text for text in visits.notices if "was dropped" in text and "SELECT kanon_drop('visits');" in text
+    ]
+    visits.notices.clear()
+    after(visits, versions)
+    assert not [text for text in visits.notices if "was dropped" in text]
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {}}])
+@pytest.mark.parametrize("kind", ["table", "schema"])
+def test_a_base_that_cannot_be_read_any_more_says_who_may_change_it(
+    visits: Interface, kind: str, options: dict[str, Any]
+) -> None:
+    run(
+        visits, "create schema ward; alter table visits set schema ward; grant usage on schema ward to public"
+    )
+    visits.anonymize("ward.visits", K, **options)
+    rights = ("select on ward.visits", "usage on schema ward")[kind == "schema"]
+    run(visits, f"revoke {rights} from kanon_owner, public")
+    with pytest.raises(NotPermitted) as raised:
+        visits.refresh("visits")
+    assert raised.value.message == (
+        'The role kanon_owner, which builds releases, may not read "ward"."visits".'
+    )
+    run(visits, raised.value.hint.partition(": ")[2])  # type: ignore[union-attr]
+    visits.refresh("visits")
 
 
 def test_people_and_contents_need_no_key(visits: Interface) -> None:

@@ -22,7 +22,7 @@ from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, Verifica
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
@@ -174,11 +174,14 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     ------
     ReleaseError
         If the base relation is gone.
+    NotPermitted
+        If the owner role may not read it any more.
     UnsuitableRelation
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
+    require_reachable(base)
     require_own_code(db, base)
     require_all_rows(base)
     require_key(db, row, series)
@@ -483,6 +486,7 @@ def _publish(version: Version, row: Row) -> None:
         _compare(version, before, storage)
     db.progress("publishing")
     _remember_version(version, storage)
+    _notice_dropped_view(version)
     swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
     if row["storage_name"]:
         drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
@@ -595,6 +599,16 @@ def _notice_version(version: Version) -> None:
         parts.append(f"{series.retained_rows} rows of people who left are still shown")
     if parts:
         version.db.notice(f"Version {series.version} of {version.plan.view}: " + "; ".join(parts) + ".")
+
+
+def _notice_dropped_view(version: Version) -> None:
+    """Say that the view of the release was dropped, which perhaps was to end it, and is there again."""
+    db, plan = version.db, version.plan
+    if not db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
+        db.notice(
+            f"The view {plan.view} was dropped. This version publishes it anew, with the rights of a new "
+            f"view; SELECT kanon_drop({Literal(plan.name)}); ends the release."
+        )
 
 
 def _notice_other_people(version: Version) -> None:
