@@ -11,7 +11,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_empty, notice_redeclared
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
@@ -41,6 +41,7 @@ from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     is_in_base,
+    key_now,
     notice_forgotten,
     person_number,
     plan_of_record,
@@ -231,8 +232,35 @@ def _remember_refreshed(db: Database, row: Row, storage: Identifier) -> None:
     last = next(iter(remembered_versions(db, row["name"])), None)
     if last is None:  # somebody removed them by hand
         return
+    _require_names(db, row)
     plan = plan_of_record(db, row)
+    if not key_now(db, row["base"], last.keys)["holds"]:
+        names = ", ".join(str(Identifier.of(name)) for name in last.keys)
+        db.notice(
+            f"No primary key or unique index of {plan.base.identifier} tells rows apart by {names} any more. "
+            f"What kanon_composition says of this version of {plan.view} may be about other rows."
+        )
     remember(db, plan, storage, last.number + 1, k=row["k"], keys=last.keys, most=row["remember"])
+
+
+def _require_names(db: Database, row: Row) -> None:
+    """Refuse to remember a version of a release whose columns the base relation has under other names.
+
+    Raises
+    ------
+    UnknownName
+        With what to do.
+    """
+    base = describe(db, str(row["base"]), OWNER)
+    names = {column.name for column in base.columns}
+    recorded = (*row["quasi_identifiers"], *row["sensitive"], *row["insensitive"], row["entity"])
+    for name in recorded:
+        if name is not None and name not in names:
+            raise UnknownName(
+                f"Column {Identifier.of(name)} of {base.identifier} was renamed. Versions of "
+                f"{Identifier.of('safe', row['name'])} are remembered by the names of its columns.",
+                hint="Rename it back, or declare the roles anew and publish anew with kanon_anonymize.",
+            )
 
 
 def _notice_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:

@@ -103,6 +103,27 @@ def tells_rows_apart(db: Database, base: RelationFacts) -> bool:
     return bool(db.rows(statement("series/row_keys"), base.oid))
 
 
+def key_now(db: Database, base: int, names: Sequence[str], view: Identifier | None = None) -> Row:
+    """Return what became of the columns that identified a row.
+
+    Parameters
+    ----------
+    base : int
+        OID of the base relation.
+    names : sequence of str
+        The columns, as they were called.
+    view : Identifier, optional
+        A view of them, which follows them when they are renamed.
+
+    Returns
+    -------
+    Row
+        ``columns``, those that are there, as they are called now; ``holds``, whether a key over all or some
+        of them tells rows apart.
+    """
+    return db.row(statement("series/key_still_holds"), base, None if view is None else str(view), list(names))
+
+
 def key_columns(base: RelationFacts, names: Sequence[str]) -> tuple[CanonicalColumn, ...]:
     """Return the columns that identify a row, under aliases of their own."""
     return tuple(

@@ -226,6 +226,35 @@ def test_a_series_that_begins_says_which_versions_are_forgotten(hospital: Interf
     assert any('Of "safe"."patients", version 1 is forgotten' in notice for notice in hospital.notices)
 
 
+def test_a_renamed_column_is_what_keeps_a_version_from_being_remembered(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=3)
+    hospital.connection.execute("alter table patients rename age to years")
+    with pytest.raises(UnknownName) as raised:
+        hospital.refresh("patients")
+    assert raised.value.message == (
+        'Column "age" of "public"."patients" was renamed. Versions of "safe"."patients" are remembered by '
+        "the names of its columns."
+    )
+    assert (raised.value.hint or "").startswith("Rename it back, or ")
+    hospital.connection.execute("alter table patients rename years to age")
+    hospital.refresh("patients")
+
+
+def test_a_key_that_is_gone_makes_what_is_remembered_doubtful(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=3)
+    for change, doubts in (
+        ("analyze patients", 0),
+        ("alter table patients drop constraint patients_pkey", 1),
+        ("alter table patients add unique (id)", 0),
+    ):
+        hospital.connection.execute(change.encode())
+        hospital.notices.clear()
+        hospital.refresh("patients")
+        assert (
+            len([text for text in hospital.notices if 'tells rows apart by "id" any more' in text]) == doubts
+        )
+
+
 def test_remembering_is_advised_where_it_can_be_done(hospital: Interface) -> None:
     execute = hospital.connection.execute
     execute("create view seen as select * from patients")

@@ -506,8 +506,9 @@ def test_a_series_of_an_earlier_version_knows_its_key_by_name(visits: Interface)
     versions = start(visits)
     run(visits, "update kanon.series set key_view = null")
     after(visits, versions)
-    with pytest.raises(UnsuitableRelation, match='by "id"'):
+    with pytest.raises(UnsuitableRelation, match='by "id"') as raised:
         after(visits, versions, "alter table visits rename id to number")
+    assert (raised.value.hint or "").startswith("Rename columns back if they were renamed. Make ")
     after(visits, versions, "alter table visits rename number to id")
     run(visits, "alter table visits drop constraint visits_pkey")
     with pytest.raises(UnsuitableRelation, match='by "id"'):
@@ -625,6 +626,9 @@ def test_generalized_cells_enter_by_the_hierarchy_of_the_first_version(visits: I
     shown = after(visits, versions)
     assert set(shown) == {*range(1, 25), *(i for i in range(31, 41) if i % 8)}, "99 is in no node"
     assert figures(visits)[1] == 1
+    (unknown,) = [text for text in visits.notices if "its hierarchy does not know" in text]
+    assert unknown.startswith('1 rows have values of column "age"')
+    assert "they wait for good" in unknown
     assert fewest_people(versions) >= K
     assert len(set(shown.values())) > 1
     shown = after(visits, versions, "delete from visits where id between 1 and 24")

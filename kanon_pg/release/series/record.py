@@ -17,6 +17,7 @@ from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.generalized import GeneralizedColumn
 from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.remembering import key_now
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.rules import OverTime, parse_over_time
 
@@ -207,18 +208,19 @@ def require_key(db: Database, row: Row, series: Series) -> None:
     """
     if not series.keys:
         return
-    followed = None if series.key_view is None else str(series.key_view)
-    found = db.row(statement("series/key_still_holds"), row["base"], followed, list(series.keys))
+    found = key_now(db, row["base"], series.keys, series.key_view)
     if found["holds"]:
         return
     base, view = describe(db, str(row["base"]), OWNER).identifier, Identifier.of("safe", row["name"])
-    columns = ", ".join(str(Identifier.of(name)) for name in found["columns"] or series.keys)
+    are_there = len(found["columns"]) == len(series.keys)
+    columns = ", ".join(str(Identifier.of(name)) for name in (found["columns"] if are_there else series.keys))
+    make = f"Make {columns} the primary key again, or NOT NULL and UNIQUE"
     raise UnsuitableRelation(
         f"{view} knows the rows of {base} by {columns}, which no primary key or unique index tells apart any "
         "more: a row could be taken for another.",
         detail="Nothing was published; the version that readers see stays.",
-        hint=f"Make {columns} the primary key again, or NOT NULL and UNIQUE. If other columns identify rows "
-        "from now on, start a new series: kanon_anonymize with options => "
+        hint=(make if are_there else f"Rename columns back if they were renamed. {make}")
+        + ". If other columns identify rows from now on, start a new series: kanon_anonymize with options => "
         """'{"over_time": {"new_series": true}}'.""",
     )
 

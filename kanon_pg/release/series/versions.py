@@ -25,7 +25,13 @@ from kanon_pg.release.advice import notice_empty, notice_redeclared
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.much_suppressed import notice_much_suppressed
-from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
+from kanon_pg.release.node_tables import (
+    Hierarchies,
+    create_unknown_view,
+    notice_unknown,
+    packed_hierarchy,
+    write_hierarchies,
+)
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import (
     drop_mapping,
@@ -199,6 +205,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     _notice_version(version)
     notice_empty(db, base.identifier, version.plan.view)
     notice_redeclared(db, base, row)
+    notice_unknown(db, row, over_time=True)
 
 
 def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) -> None:
