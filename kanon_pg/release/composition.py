@@ -238,14 +238,18 @@ def _source(db: Database, given: str) -> _ComparedRelease:
 def _how_to_remember(db: Database, row: Row, *, is_series: bool) -> str:
     """Say what has later versions of a release remembered."""
     if is_series:
-        options = """'{"over_time": {"new_series": true}, "remember": 5}'"""
-        return f"Only a new series remembers versions: kanon_anonymize with options => {options}."
+        return (
+            "Only a new series remembers versions: kanon_anonymize with options => "
+            """'{"over_time": {"new_series": true}, "remember": 5}'."""
+        )
     base = describe(db, str(row["base"]), OWNER)
-    call = """kanon_anonymize with options => '{"remember": 5}'."""
     if tells_rows_apart(db, base):
-        return f"Remember versions from now on: {call}"
+        return """Remember versions from now on: kanon_anonymize with options => '{"remember": 5}'."""
     if base.can_have_key:
-        return f"Give {base.identifier} a primary key, then remember versions from now on: {call}"
+        return (
+            f"Give {base.identifier} a primary key, then remember versions from now on: kanon_anonymize with "
+            """options => '{"remember": 5}'."""
+        )
     return f"No version can be: {base.identifier} has no primary key, by which rows are known again."
 
 
