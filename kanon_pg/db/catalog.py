@@ -120,6 +120,11 @@ class RelationFacts:
         """The quoted, qualified name."""
         return Identifier.of(self.schema, self.name)
 
+    @property
+    def can_have_key(self) -> bool:
+        """Whether a primary key can be added to it if it has none."""
+        return self.kind in ("r", "p")
+
     def column(self, name: str) -> ColumnFacts:
         """Return a column by name.
 

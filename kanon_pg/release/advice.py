@@ -8,8 +8,9 @@ from typing import Any
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
+from kanon_pg.relations.subject import stored_declaration
 
 _ROWS_LOOKED_AT = 100_000
 _FEWEST_ROWS = 100
@@ -87,20 +88,60 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
             )
 
 
-def notice_much_suppressed(db: Database, release: Identifier, share: float) -> None:
-    """Say that a release has hardly any values left, and what would keep more.
+def notice_empty(db: Database, base: Identifier, release: Identifier) -> None:
+    """Say that a base relation is empty, if it is, so that a release that was brought up to date is, too.
+
+    Publishing an empty relation is refused; that it was emptied later may be meant.
 
     Parameters
     ----------
-    share : float
-        Share of the cells of quasi-identifiers that are suppressed.
+    release : Identifier
+        The view of the release.
     """
-    if share >= _NEARLY_ALL:
+    if db.row(statement("is_empty", relation=base))["empty"]:
         db.notice(
-            f"{share:.0%} of the cells of {release} are suppressed: the quasi-identifiers together tell "
-            "nearly all people apart. Name fewer of them, generalize them with hierarchies, or choose a "
-            "smaller k; kanon_curve shows what each k costs, kanon_audit which columns are to blame."
+            f"{base} is empty, so {release} shows no rows. If a load has failed, load the data and call "
+            "kanon_refresh again."
         )
+
+
+def notice_redeclared(db: Database, base: RelationFacts, release: Row) -> None:
+    """Say that a release is brought up to date by roles that its table's declaration contradicts by now.
+
+    Columns that were renamed since are passed over: declaration or record knows them by other names.
+
+    Parameters
+    ----------
+    base : RelationFacts
+        The base relation.
+    release : Row
+        The record of the release, as ``fetch_release`` returns it.
+    """
+    declared = stored_declaration(db, base)
+    if declared is None:
+        return
+    names = {column.name for column in base.columns}
+    published = (*release["quasi_identifiers"], *release["sensitive"], *release["insensitive"])
+    hidden = [
+        name for name in published if name in names and name in (*declared.identifiers, declared.entity)
+    ]
+    found = []
+    if hidden:
+        columns = ", ".join(str(Identifier.of(name)) for name in hidden)
+        found.append(f"shows {columns}, by now declared to identify people")
+    if declared.entity != release["entity"] and {declared.entity, release["entity"]} <= {*names, None}:
+        found.append(f"counts {_counted(release['entity'])} instead of {_counted(declared.entity)}")
+    if found:
+        name = Literal(release["name"])
+        db.notice(
+            f"Release {Identifier.of(release['name'])} still {', and '.join(found)}: a refresh keeps the "
+            "roles of when it was published. Publish it anew with kanon_anonymize, or take it back: "
+            f"SELECT kanon_drop({name});"
+        )
+
+
+def _counted(entity: str | None) -> str:
+    return "rows" if entity is None else f"people by {Identifier.of(entity)}"
 
 
 def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:

@@ -31,14 +31,35 @@ def require_suitable(db: Database, facts: RelationFacts) -> None:
         )
     owner = describe(db, str(facts.oid), OWNER)
     if not owner.reachable or not owner.selectable:
-        raise NotPermitted(
-            f"The role {OWNER}, which builds releases, may not read {facts.identifier}.",
-            hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
-            f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
-        )
+        raise _unreadable(facts)
     require_mapped(db, facts, OWNER)
     require_own_code(db, facts)
     require_all_rows(facts)
+
+
+def require_reachable(facts: RelationFacts) -> None:
+    """Refuse a base relation that the owner role could read once, and cannot any more.
+
+    Parameters
+    ----------
+    facts : RelationFacts
+        As the owner role sees it. It may read some columns only: those that the release has.
+
+    Raises
+    ------
+    NotPermitted
+        With the statements that change it.
+    """
+    if not facts.reachable or not (facts.selectable or any(column.selectable for column in facts.columns)):
+        raise _unreadable(facts)
+
+
+def _unreadable(facts: RelationFacts) -> NotPermitted:
+    return NotPermitted(
+        f"The role {OWNER}, which builds releases, may not read {facts.identifier}.",
+        hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
+        f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
+    )
 
 
 def require_mapped(db: Database, facts: RelationFacts, role: str) -> None:

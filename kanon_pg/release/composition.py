@@ -45,6 +45,7 @@ from kanon_pg.release.remembering import (
     key_columns,
     linked_parts,
     remembered_versions,
+    tells_rows_apart,
 )
 from kanon_pg.release.series.record import Series, find_series, plan_of_series, require_names
 from kanon_pg.release.storage import storage_parts
@@ -230,8 +231,26 @@ def _source(db: Database, given: str) -> _ComparedRelease:
     raise UnknownName(
         f"Version {number} of release {Identifier.of(row['name'])} is not remembered.",
         detail=f"Versions that are: {kept}.",
-        hint="""Remember versions from now on: kanon_anonymize with options => '{"remember": 5}'.""",
+        hint=_how_to_remember(db, row, is_series=series is not None),
     )
+
+
+def _how_to_remember(db: Database, row: Row, *, is_series: bool) -> str:
+    """Say what has later versions of a release remembered."""
+    if is_series:
+        return (
+            "Only a new series remembers versions: kanon_anonymize with options => "
+            """'{"over_time": {"new_series": true}, "remember": 5}'."""
+        )
+    base = describe(db, str(row["base"]), OWNER)
+    if tells_rows_apart(db, base):
+        return """Remember versions from now on: kanon_anonymize with options => '{"remember": 5}'."""
+    if base.can_have_key:
+        return (
+            f"Give {base.identifier} a primary key, then remember versions from now on: kanon_anonymize with "
+            """options => '{"remember": 5}'."""
+        )
+    return f"No version can be: {base.identifier} has no primary key, by which rows are known again."
 
 
 def _current(db: Database, row: Row, label: str) -> _ComparedRelease:
@@ -319,7 +338,7 @@ def _compared(
         )
         for row in sorted(found, key=lambda row: row["number"])
     ]
-    _tell(db, rules, compositions)
+    _tell(db, base, rules, compositions)
     return tuple(sorted(compositions, key=lambda one: _order(one, len(sources))))
 
 
@@ -451,24 +470,27 @@ def _base_parts(
 # --- notices ------------------------------------------------------------------------------------------------
 
 
-def _tell(db: Database, rules: Mapping[str, _Rules], found: Sequence[Composition]) -> None:
+def _tell(
+    db: Database, base: RelationFacts, rules: Mapping[str, _Rules], found: Sequence[Composition]
+) -> None:
     """Say what was not seen."""
-    unseen = found[0].unseen_rows
+    unseen, remembers = found[0].unseen_rows, _what_remembers(db, base)
     if unseen:
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.unseen_rows]
         db.notice(
             f"The class of {unseen} rows is not known, in {', '.join(unclear)}: they changed since, or rows "
             "that look alike may have changed places. They are left out; there may be more people and more "
-            "candidates than said. kanon_refresh brings a release up to date, and with option remember it "
-            "says which row is which."
+            "candidates than said. kanon_refresh brings a release up to date"
+            + (f", and with {remembers} it says which row is which." if remembers else ".")
         )
     if found[0].assumed_rows:
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.assumed_rows]
-        db.notice(
+        said = (
             f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
-            f"{', '.join(unclear)} since, and are taken for what they look like. "
-            + " ".join(_what_settles({name: rules[name] for name in rules if name in unclear}))
+            f"{', '.join(unclear)} since, and are taken for what they look like."
         )
+        theirs = {name: rules[name] for name in rules if name in unclear}
+        db.notice(" ".join([said, *_what_settles(theirs, remembers)]))
     for name, one in rules.items():
         if one.recorded["was_refreshed"]:
             db.notice(
@@ -477,7 +499,14 @@ def _tell(db: Database, rules: Mapping[str, _Rules], found: Sequence[Composition
             )
 
 
-def _what_settles(rules: Mapping[str, _Rules]) -> list[str]:
+def _what_remembers(db: Database, base: RelationFacts) -> str | None:
+    """Return what makes a release say which row is which, None if nothing does."""
+    if tells_rows_apart(db, base):
+        return "option remember"
+    return f"a primary key of {base.identifier} and option remember" if base.can_have_key else None
+
+
+def _what_settles(rules: Mapping[str, _Rules], remembers: str | None) -> list[str]:
     """Say what makes the rows of releases known again: not for all of them a refresh does."""
     refreshed: list[str] = []
     published: list[str] = []
@@ -492,7 +521,8 @@ def _what_settles(rules: Mapping[str, _Rules]) -> list[str]:
             f"Of {', '.join(published)} it is not known which columns were read, and a refresh does not "
             "tell: publish anew with kanon_anonymize."
         )
-    advice.append("With option remember a release says which row is which.")
+    if remembers is not None:
+        advice.append(f"With {remembers} a release says which row is which.")
     return advice
 
 

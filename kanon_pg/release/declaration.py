@@ -9,7 +9,7 @@ from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration
 from kanon_pg.release.advice import notice_repeated_identifiers
@@ -30,8 +30,8 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     Raises
     ------
     InputError
-        If nothing is declared; for unknown or repeated columns, unsuitable types, bad weights and
-        missing rights.
+        If nothing is declared; for unknown or repeated columns, an entity that would be published,
+        unsuitable types, bad weights and missing rights.
     """
     role = caller(db) if role is None else role
     facts = describe_readable(db, request.relation, role)
@@ -46,6 +46,7 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     )
     _require_something(facts, roles)
     roles.check(facts)
+    _require_entity_unpublished(facts, roles)
     subject = Subject(facts, role, roles)
     quasi = subject.columns(roles.quasi_identifiers)
     require_usable(db, subject, quasi)
@@ -123,6 +124,18 @@ def _require_something(facts: RelationFacts, roles: Roles) -> None:
             hint="Name at least the columns that others could link: quasi_identifiers => '{zip,sex}'. "
             "To forget a declaration: SELECT kanon_undeclare(...);",
         )
+
+
+def _require_entity_unpublished(facts: RelationFacts, roles: Roles) -> None:
+    """Refuse a column that identifies people and has a role whose columns are published."""
+    if roles.entity is None or roles.role_of(roles.entity) in (None, "identifier"):
+        return
+    role = next(role for role, names in roles.groups().items() if roles.entity in names)
+    raise UnsuitableColumn(
+        f"Column {facts.column(roles.entity).identifier} identifies people (entity), which is never "
+        f"published, and is also named in {role}.",
+        hint=f"Leave it out of {role}; people are still counted by it. It may be named in identifiers.",
+    )
 
 
 def _create_row_types_view(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...]) -> str:

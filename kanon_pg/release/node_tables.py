@@ -265,14 +265,21 @@ def create_unknown_view(db: Database, plan: ReleasePlan, names: StorageNames) ->
     )
 
 
-def notice_unknown(db: Database, row: Row) -> None:
-    """Say of which columns a refresh suppressed values that their hierarchies do not know.
+def notice_unknown(db: Database, row: Row, *, over_time: bool = False) -> None:
+    """Say of which columns a refresh suppressed values that their hierarchies do not know, or let them wait.
 
     Parameters
     ----------
     row : Row
         The record of a release.
+    over_time : bool
+        Whether it is one over time, whose rows with such values never enter.
     """
+    outcome = "they are suppressed. Publish the release anew"
+    if over_time:
+        outcome = (
+            """they wait for good. Start a new series ('{"over_time": {"new_series": true}}' in options)"""
+        )
     if not row["unknown_name"]:
         return
     view = Identifier.of(row["unknown_schema"], row["unknown_name"])
@@ -282,5 +289,5 @@ def notice_unknown(db: Database, row: Row) -> None:
         if unknown:
             db.notice(
                 f"{unknown} rows have values of column {Identifier.of(name)} that its hierarchy does not "
-                "know; they are suppressed. Publish the release anew with a hierarchy that has these values."
+                f"know; {outcome} with a hierarchy that has these values."
             )

@@ -29,6 +29,7 @@ from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclar
 from kanon_pg.release.base import OWNER, require_suitable
 from kanon_pg.release.distributed.nodes import require_nodes
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
+from kanon_pg.release.naming import name_to_publish
 from kanon_pg.release.request import AnonymizeRequest
 
 
@@ -196,7 +197,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     columns = canonical_columns(quasi, dict(roles.weights or {}))
     plan = ReleasePlan(
         base=base,
-        name=base.name if request.release is None else request.release,
+        name=base.name if request.release is None else name_to_publish(db, request.release),
         quasi_identifiers=columns,
         sensitive=subject.columns(roles.sensitive),
         insensitive=subject.columns(roles.insensitive),

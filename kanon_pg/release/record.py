@@ -1,7 +1,4 @@
-"""The record of a release: written, brought up to date by a refresh, found by name, and what goes with it.
-
-A name is what people call a release: its bare name, or its view as SQL writes that.
-"""
+"""The record of a release: written, brought up to date by a refresh, found by name, and what goes with it."""
 
 from __future__ import annotations
 
@@ -11,13 +8,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
-from kanon_pg.db.catalog import RelationFacts, parsed_name
+from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.storage import SHARDS_SCHEMA, drop_shards
+from kanon_pg.release.naming import name_in_sql
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
@@ -258,11 +256,6 @@ def require_base(row: Row) -> None:
     )
 
 
-_LONGEST = 60
-"""Bytes from which a text may be the cut-off rest of a longer one: SQL's type ``name`` ends after 63, or up
-to three earlier, before a character of several bytes."""
-
-
 def existing_release(db: Database, given: str | None) -> Row:
     """Return the record of a release.
 
@@ -281,23 +274,8 @@ def existing_release(db: Database, given: str | None) -> Row:
         found = [] if name is None else db.rows(statement("fetch_release"), name)
         if found:
             return found[0]
-    raise UnknownName("There is no such release.", hint="SELECT * FROM kanon.releases lists them.")
-
-
-def name_in_sql(db: Database, given: str) -> str | None:
-    """Return the bare name in a text that SQL takes as the name of a view in ``safe``; None if it is none.
-
-    Parameters
-    ----------
-    db : Database
-        Any.
-    given : str
-        ``name`` or ``safe.name``.
-    """
-    if len(given.encode()) >= _LONGEST:
-        return None
-    match parsed_name(db, given):
-        case [name] | ["safe", name]:
-            return name
-        case _:
-            return None
+    raise UnknownName(
+        "There is no such release.",
+        detail="A release is named like its view in schema safe, with or without the schema.",
+        hint="SELECT * FROM kanon.releases lists them.",
+    )

@@ -11,10 +11,10 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
-from kanon_pg.release.advice import notice_much_suppressed
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.advice import notice_empty, notice_redeclared
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.distributed.storage import (
@@ -24,6 +24,7 @@ from kanon_pg.release.distributed.storage import (
     refresh_shards,
     shards_of,
 )
+from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan, plan_release, recorded_plan
 from kanon_pg.release.publish import drop_view, name_storage, shown_after
@@ -40,6 +41,8 @@ from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     is_in_base,
+    key_now,
+    notice_forgotten,
     person_number,
     remember,
     remembered_versions,
@@ -122,6 +125,8 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     remembered = _version_to_remember(db, work, previous)
+    if remembered == 1:
+        notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = forget_releases(db, previous, keep_versions=remembered > 1)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
@@ -136,7 +141,7 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
     drop_superseded(db, superseded)
     if shards is None:
         name_storage(db, plan.name, names.storage)
-    notice_much_suppressed(db, plan.view, report.suppressed_share)
+    notice_much_suppressed(db, work.request, plan, report)
     return report
 
 
@@ -189,6 +194,7 @@ def _readable_base(db: Database, row: Row) -> RelationFacts:
     """Return the base relation of a release, which may be read as when it was published."""
     require_base(row)
     base = describe(db, str(row["base"]), OWNER)
+    require_reachable(base)
     require_nodes(db, base, OWNER)
     require_own_code(db, base)
     require_all_rows(base)
@@ -205,6 +211,8 @@ def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
         with exact_text(db):
             _remember_refreshed(db, row, base, storage)
     _notice_withheld(db, base.identifier, storage, row["name"])
+    notice_empty(db, base.identifier, Identifier.of("safe", row["name"]))
+    notice_redeclared(db, base, row)
     _notice_unpublished(db, row)
     notice_unknown(db, row)
 
@@ -223,8 +231,34 @@ def _remember_refreshed(db: Database, row: Row, base: RelationFacts, storage: Id
     last = next(iter(remembered_versions(db, row["name"])), None)
     if last is None:  # somebody removed them by hand
         return
+    _require_names(base, row)
     plan = recorded_plan(db, row, base)
+    if not key_now(db, row["base"], last.keys)["holds"]:
+        names = ", ".join(str(Identifier.of(name)) for name in last.keys)
+        db.notice(
+            f"No primary key or unique index of {plan.base.identifier} tells rows apart by {names} any more. "
+            f"What kanon_composition says of this version of {plan.view} may be about other rows."
+        )
     remember(db, plan, storage, last.number + 1, k=row["k"], keys=last.keys, most=row["remember"])
+
+
+def _require_names(base: RelationFacts, row: Row) -> None:
+    """Refuse to remember a version of a release whose columns the base relation has under other names.
+
+    Raises
+    ------
+    UnknownName
+        With what to do.
+    """
+    names = {column.name for column in base.columns}
+    recorded = (*row["quasi_identifiers"], *row["sensitive"], *row["insensitive"], row["entity"])
+    for name in recorded:
+        if name is not None and name not in names:
+            raise UnknownName(
+                f"Column {Identifier.of(name)} of {base.identifier} was renamed. Versions of "
+                f"{Identifier.of('safe', row['name'])} are remembered by the names of its columns.",
+                hint="Rename it back, or declare the roles anew and publish anew with kanon_anonymize.",
+            )
 
 
 def _notice_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:

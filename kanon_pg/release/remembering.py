@@ -79,10 +79,13 @@ def with_row_keys(db: Database, plan: ReleasePlan) -> ReleasePlan:
     """
     found = db.rows(statement("series/row_keys"), plan.base.oid)
     if not found:
+        leave_out = "leave out remember in options"
         raise UnsuitableRelation(
             f"Nothing tells which row of {plan.base.identifier} is which from one version to the next, so no "
             "version can be remembered.",
-            hint="Give the table a primary key, or leave out remember in options.",
+            hint=f"Give the table a primary key, or {leave_out}."
+            if plan.base.can_have_key
+            else f"{leave_out.capitalize()}, or publish a table that has a primary key.",
         )
     published = {column.facts.name for column in plan.quasi_identifiers} | {c.name for c in plan.carried}
     if ROW in published:
@@ -91,6 +94,32 @@ def with_row_keys(db: Database, plan: ReleasePlan) -> ReleasePlan:
             hint="Rename the column, or use a view that renames it.",
         )
     return replace(plan, keys=key_columns(plan.base, tuple(found[0]["columns"])))
+
+
+def tells_rows_apart(db: Database, base: RelationFacts) -> bool:
+    """Return whether a relation has a key, by which versions of its releases can be remembered."""
+    return bool(db.rows(statement("series/row_keys"), base.oid))
+
+
+def key_now(db: Database, base: int, names: Sequence[str], view: Identifier | None = None) -> Row:
+    """Return what became of the columns that identified a row.
+
+    Parameters
+    ----------
+    base : int
+        OID of the base relation.
+    names : sequence of str
+        The columns, as they were called.
+    view : Identifier, optional
+        A view of them, which follows them when they are renamed.
+
+    Returns
+    -------
+    Row
+        ``columns``, those that are there, as they are called now; ``holds``, whether a key over all or some
+        of them tells rows apart.
+    """
+    return db.row(statement("series/key_still_holds"), base, None if view is None else str(view), list(names))
 
 
 def key_columns(base: RelationFacts, names: Sequence[str]) -> tuple[CanonicalColumn, ...]:
@@ -140,10 +169,38 @@ def remember(
         k,
         None if plan.entity is None else plan.entity.facts.name,
     )
-    forget_versions(db, plan.name, remembered_versions(db, plan.name)[most:])
+    forgotten = remembered_versions(db, plan.name)[most:]
+    forget_versions(db, plan.name, forgotten)
     space = db.row(statement("composition/space"), plan.name)
     taken = f"{space['versions']} in all, which take {space['size']}"
-    db.notice(f"Version {number} of {plan.view} is remembered, {taken}.")
+    text = f"Version {number} of {plan.view} is remembered, {taken}"
+    if forgotten:
+        text += f"; {_are_forgotten(forgotten)}, as option remember keeps {most}"
+    db.notice(f"{text}.")
+
+
+def notice_forgotten(db: Database, release: Identifier, versions: Sequence[RememberedVersion]) -> None:
+    """Say that all remembered versions of a release are forgotten, because another one takes its name.
+
+    Parameters
+    ----------
+    release : Identifier
+        Its view.
+    versions : sequence of RememberedVersion
+        None if nothing is to be said.
+    """
+    if versions:
+        db.notice(
+            f"Of {release}, {_are_forgotten(versions)}: only kanon_anonymize with option remember, for the "
+            "same table and without over_time, goes on with them."
+        )
+
+
+def _are_forgotten(versions: Sequence[RememberedVersion]) -> str:
+    numbers = [str(version.number) for version in reversed(versions)]
+    if len(numbers) == 1:
+        return f"version {numbers[0]} is forgotten"
+    return f"versions {', '.join(numbers[:-1])} and {numbers[-1]} are forgotten"
 
 
 def forget_versions(db: Database, release: str, versions: Sequence[RememberedVersion]) -> None:

@@ -132,7 +132,8 @@ class AnonymizeRequest:
         Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
         what they take.
     release : str, optional
-        Name of the view in schema ``safe``; the relation's name unless given.
+        Name of the view in schema ``safe``, see `kanon_pg.release.naming.name_to_publish`; the relation's
+        name unless given.
     diversity : str, optional
         Meaning of `l`, a name of `kanon_pg.core.solving.DIVERSITIES`; 'frequency' unless given.
     distance : str, optional

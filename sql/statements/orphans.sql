@@ -10,7 +10,7 @@ WITH known AS (
     ) AS named (relation)
     WHERE named.relation IS NOT NULL
     UNION ALL
-    SELECT pg_catalog.unnest(ARRAY[s.current_rows, s.members, s.cohorts, s.departed, s.pending])
+    SELECT pg_catalog.unnest(ARRAY[s.current_rows, s.key_view, s.members, s.cohorts, s.departed, s.pending])
     FROM kanon.series AS s
     UNION ALL
     SELECT m.classes FROM kanon.remembered AS m

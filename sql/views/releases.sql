@@ -115,6 +115,7 @@ COMMENT ON COLUMN kanon.releases.withheld_rows IS
 'Rows of the table that a release over time showed and withholds until enough others have left their cohort.';
 COMMENT ON COLUMN kanon.releases.retained_rows IS
 'Rows that left the table and are shown by a release over time until k people of their cohort can leave together.';
-COMMENT ON COLUMN kanon.releases.remembered_versions IS 'Versions of which kanon_composition knows which row was in which class.';
+COMMENT ON COLUMN kanon.releases.remembered_versions IS
+'Versions of which kanon_composition knows which row was in which class; the oldest is forgotten when there would be more than ''remember'' in parameters.';
 COMMENT ON COLUMN kanon.releases.remembered_bytes IS 'Space that these versions take.';
 GRANT SELECT ON TABLE kanon.releases TO kanon_curator;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner
 
 from kanon_pg.cli import app
-from kanon_pg.errors import InputError, NotPermitted, UnknownName
+from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 
@@ -106,7 +107,9 @@ def test_versions_that_are_remembered_are_compared_after_their_rows_are_gone(hos
         "select version, remembered_versions, remembered_bytes > 0 from kanon.releases"
     ).fetchone()
     assert found == (3, 2, True)
-    assert any("Version 3" in notice and "2 in all" in notice for notice in hospital.notices)
+    told = [notice for notice in hospital.notices if "2 in all" in notice]
+    assert ["is forgotten" in notice for notice in told] == [False, True]
+    assert told[1].endswith("; version 1 is forgotten, as option remember keeps 2.")
 
 
 def hashes(interface: Interface, person: str) -> int:
@@ -205,6 +208,95 @@ def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
     assert both.smallest == 20
     publish(hospital, "patients", "sex")
     assert hospital.connection.execute("select count(*) from kanon.remembered").fetchone() == (0,)
+    (forgotten,) = [notice for notice in hospital.notices if "forgotten" in notice]
+    assert forgotten.startswith('Of "safe"."patients", versions 1 and 2 are forgotten: only ')
+    publish(hospital, "patients", "sex")
+    assert len([notice for notice in hospital.notices if "forgotten" in notice]) == 1
+
+
+def test_a_smaller_number_forgets_at_once(hospital: Interface) -> None:
+    for most in (3, 3, 1):
+        publish(hospital, "patients", "age", remember=most)
+    assert hospital.notices[-1].endswith("; versions 1 and 2 are forgotten, as option remember keeps 1.")
+
+
+def test_a_series_that_begins_says_which_versions_are_forgotten(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=3)
+    publish(hospital, "patients", "age", over_time={"waiting": 0}, remember=3)
+    assert any('Of "safe"."patients", version 1 is forgotten' in notice for notice in hospital.notices)
+
+
+def test_a_renamed_column_is_what_keeps_a_version_from_being_remembered(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=3)
+    hospital.connection.execute("alter table patients rename age to years")
+    with pytest.raises(UnknownName) as raised:
+        hospital.refresh("patients")
+    assert raised.value.message == (
+        'Column "age" of "public"."patients" was renamed. Versions of "safe"."patients" are remembered by '
+        "the names of its columns."
+    )
+    assert (raised.value.hint or "").startswith("Rename it back, or ")
+    hospital.connection.execute("alter table patients rename years to age")
+    hospital.refresh("patients")
+
+
+def test_a_key_that_is_gone_makes_what_is_remembered_doubtful(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=3)
+    for change, doubts in (
+        ("analyze patients", 0),
+        ("alter table patients drop constraint patients_pkey", 1),
+        ("alter table patients add unique (id)", 0),
+    ):
+        hospital.connection.execute(change.encode())
+        hospital.notices.clear()
+        hospital.refresh("patients")
+        assert (
+            len([text for text in hospital.notices if 'tells rows apart by "id" any more' in text]) == doubts
+        )
+
+
+def test_remembering_is_advised_where_it_can_be_done(hospital: Interface) -> None:
+    execute = hospital.connection.execute
+    execute("create view seen as select * from patients")
+    execute("create table keyless as select * from patients")
+    execute("create materialized view kept as select * from patients")
+    execute("create unique index on kept (id)")
+    advised = {}
+    for name in ("patients", "keyless", "seen", "kept"):
+        hospital.anonymize(name, 4, quasi_identifiers=["age"], method="greedy")
+        with pytest.raises(UnknownName, match="not remembered") as refusal:
+            hospital.composition([f"{name}@1"])
+        execute(f"update {'patients' if name in ('seen', 'kept') else name} set age = 3 - age".encode())
+        hospital.notices.clear()
+        hospital.composition([name])
+        (notice,) = [text for text in hospital.notices if re.search("as far as is known|is not known", text)]
+        advice = re.search("[Ww]ith (.+) (?:a release|it) says which row is which", notice)
+        advised[name] = refusal.value.hint, advice and advice[1]
+    call = """kanon_anonymize with options => '{"remember": 5}'."""
+    impossible = "No version can be: {} has no primary key, by which rows are known again."
+    assert advised == {
+        "patients": (
+            f"Remember versions from now on: {call}",
+            "option remember",
+        ),
+        "keyless": (
+            f'Give "public"."keyless" a primary key, then remember versions from now on: {call}',
+            'a primary key of "public"."keyless" and option remember',
+        ),
+        "seen": (impossible.format('"public"."seen"'), None),
+        "kept": (impossible.format('"public"."kept"'), None),
+    }
+    for name, hint in (
+        ("keyless", "Give the table a primary key, or leave out remember in options."),
+        ("seen", "Leave out remember in options, or publish a table that has a primary key."),
+    ):
+        with pytest.raises(UnsuitableRelation) as refused:
+            hospital.anonymize(name, 4, quasi_identifiers=["age"], remember=2)
+        assert refused.value.hint == hint
+    publish(hospital, "series", "age", over_time={"waiting": 0})
+    with pytest.raises(UnknownName) as refusal:
+        hospital.composition(["series@9"])
+    assert (refusal.value.hint or "").startswith("Only a new series remembers versions:")
 
 
 def test_rows_that_changed_since_are_left_out_and_counted(hospital: Interface) -> None:
@@ -328,7 +420,7 @@ def test_what_makes_rows_known_again_is_said(interface: Interface) -> None:
     interface.anonymize("seen", 5, quasi_identifiers=["zip"], method="greedy", release="of_view")
     interface.notices.clear()
     interface.composition(["of_view"])
-    assert any("With option remember" in notice for notice in interface.notices)
+    assert any(notice.endswith("taken for what they look like.") for notice in interface.notices)
     assert not any("kanon_refresh brings" in notice or "anew" in notice for notice in interface.notices)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg.errors import InputError, KanonError, UnknownName, UnsuitableRelation
+from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableRelation
 from tests.fixtures.interfaces import Interface, SqlInterface
 from tests.fixtures.versions import Version, fewest_people, version_of
 
@@ -427,16 +427,154 @@ def test_equal_rows_of_one_person_are_told_apart_by_number(interface: Interface)
 
 def test_two_rows_of_one_key_are_refused(visits: Interface) -> None:
     start(visits)
-    run(visits, "alter table visits drop constraint visits_pkey")
-    run(visits, "insert into visits values (1, 1, 'm', 100)")
+    run(visits, "create table children () inherits (visits)")
+    run(visits, "insert into children values (1, 1, 'm', 100)")
     with pytest.raises(InputError, match="same key"):
         visits.refresh("visits")
     run(
         visits,
-        "delete from visits where secret = 100; insert into visits values (50, 1, 'm', 1), (50, 1, 'm', 2)",
+        "delete from children where secret = 100;"
+        "insert into children values (50, 1, 'm', 1), (50, 1, 'm', 2)",
     )
     with pytest.raises(InputError, match="same key"):
         visits.refresh("visits")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "",
+        "alter table visits add primary key (secret)",
+        "alter table visits add unique (id) deferrable",
+        "create unique index on visits (id) where id > 0",
+        "alter table visits alter id drop not null; create unique index on visits (id)",
+        "create unique index on visits (id, sex)",
+        "create unique index on visits ((id + 1))",
+        # another column takes the name
+        "alter table visits rename id to legacy; alter table visits add id serial primary key",
+        "alter table visits rename id to legacy; alter table visits rename secret to id;"
+        " alter table visits add primary key (id)",
+    ],
+)
+def test_a_key_that_is_gone_is_refused(visits: Interface, change: str) -> None:
+    versions = start(visits)
+    run(visits, f"alter table visits drop constraint visits_pkey; {change}")
+    with pytest.raises(UnsuitableRelation) as raised:
+        after(visits, versions, "insert into visits select i, 1, 'm', i from generate_series(25, 27) as i")
+    name = '"legacy"' if "legacy" in change else '"id"'
+    assert raised.value.message == (
+        f'"safe"."visits" knows the rows of "public"."visits" by {name}, which no primary key or unique '
+        "index tells apart any more: a row could be taken for another."
+    )
+    assert f"Make {name} the primary key again" in (raised.value.hint or "")
+    assert "new_series" in (raised.value.hint or "")
+    assert version_of(visits, "visits") == versions[0]
+    run(visits, f"create unique index on visits ({name}); alter table visits alter {name} set not null")
+    assert len(after(visits, versions)) == 27
+    assert fewest_people(versions) >= K
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "alter table visits add constraint other primary key (id)",
+        "alter table visits add primary key (id) include (sex)",
+        "create unique index on visits (id); alter table visits add primary key (id, sex)",
+        "alter table visits rename id to number; alter table visits add primary key (number)",
+    ],
+)
+def test_a_key_that_is_made_anew_goes_on(visits: Interface, change: str) -> None:
+    versions = start(visits)
+    run(visits, f"alter table visits drop constraint visits_pkey; {change}")
+    new = "insert into visits select i, 1, 'm', i from generate_series(25, 27) as i"
+    assert len(after(visits, versions, new)) == 27
+
+
+def test_a_part_of_a_key_that_identifies_rows_does(interface: Interface) -> None:
+    run(
+        interface,
+        "create table visits (id integer, age integer, sex text, secret integer, primary key (id, secret));"
+        "insert into visits select i, i % 4, 'm', i from generate_series(1, 24) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age"], sensitive=["secret"])
+    versions = start(interface)
+    change = "alter table visits drop constraint visits_pkey; alter table visits add primary key (secret)"
+    assert after(interface, versions, change) == versions[0]
+
+
+def test_a_series_of_an_earlier_version_knows_its_key_by_name(visits: Interface) -> None:
+    versions = start(visits)
+    run(visits, "update kanon.series set key_view = null")
+    after(visits, versions)
+    with pytest.raises(UnsuitableRelation, match='by "id"') as raised:
+        after(visits, versions, "alter table visits rename id to number")
+    assert (raised.value.hint or "").startswith("Rename columns back if they were renamed. Make ")
+    after(visits, versions, "alter table visits rename number to id")
+    run(visits, "alter table visits drop constraint visits_pkey")
+    with pytest.raises(UnsuitableRelation, match='by "id"'):
+        after(visits, versions)
+
+
+@pytest.mark.parametrize("updates", ["replace", "keep"])
+def test_rows_that_change_hands_are_told_once(interface: Interface, updates: str) -> None:
+    run(
+        interface,
+        "create table visits (id integer primary key, who integer, age integer, secret integer);"
+        "insert into visits select i, nullif(i, 1), i % 2, i from generate_series(1, 24) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age"], sensitive=["secret"], entity="who")
+    versions = start(interface, updates=updates)
+    told = []
+    for change in (
+        "update visits set who = 2 where id in (1, 4)",
+        "update visits set age = 1 where id = 6",
+        "update visits set who = null where id = 8",
+        "delete from visits where id = 4",
+    ):
+        interface.notices.clear()
+        after(interface, versions, change)
+        told += [[text.split()[0] for text in interface.notices if "are other people's" in text]]
+    assert told == [["2"], [], ["1"], []]
+
+
+def test_a_view_that_was_dropped_is_told_when_it_is_published_anew(visits: Interface) -> None:
+    versions = start(visits)
+    run(visits, "drop view safe.visits")
+    assert after(visits, versions) == versions[0]
+    assert [
+        text for text in visits.notices if "was dropped" in text and "SELECT kanon_drop('visits');" in text
+    ]
+    visits.notices.clear()
+    after(visits, versions)
+    assert not [text for text in visits.notices if "was dropped" in text]
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {}}])
+@pytest.mark.parametrize("kind", ["table", "schema"])
+def test_a_base_that_cannot_be_read_any_more_says_who_may_change_it(
+    visits: Interface, kind: str, options: dict[str, Any]
+) -> None:
+    run(
+        visits, "create schema ward; alter table visits set schema ward; grant usage on schema ward to public"
+    )
+    visits.anonymize("ward.visits", K, **options)
+    rights = ("select on ward.visits", "usage on schema ward")[kind == "schema"]
+    run(visits, f"revoke {rights} from kanon_owner, public")
+    with pytest.raises(NotPermitted) as raised:
+        visits.refresh("visits")
+    assert raised.value.message == (
+        'The role kanon_owner, which builds releases, may not read "ward"."visits".'
+    )
+    run(visits, raised.value.hint.partition(": ")[2])  # type: ignore[union-attr]
+    visits.refresh("visits")
+
+
+def test_people_and_contents_need_no_key(visits: Interface) -> None:
+    run(visits, "create table plain as select id as who, age, sex, secret from visits")
+    visits.declare("plain", quasi_identifiers=["age", "sex"], sensitive=["secret"], entity="who")
+    visits.anonymize("plain", K, over_time={})
+    visits.refresh("plain")
+    assert visits.connection.execute("select key_view from kanon.series").fetchone() == (None,)
 
 
 def test_a_dropped_base_leaves_the_last_version(visits: Interface) -> None:
@@ -488,6 +626,9 @@ def test_generalized_cells_enter_by_the_hierarchy_of_the_first_version(visits: I
     shown = after(visits, versions)
     assert set(shown) == {*range(1, 25), *(i for i in range(31, 41) if i % 8)}, "99 is in no node"
     assert figures(visits)[1] == 1
+    (unknown,) = [text for text in visits.notices if "its hierarchy does not know" in text]
+    assert unknown.startswith('1 rows have values of column "age"')
+    assert "they wait for good" in unknown
     assert fewest_people(versions) >= K
     assert len(set(shown.values())) > 1
     shown = after(visits, versions, "delete from visits where id between 1 and 24")

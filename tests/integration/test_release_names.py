@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
+from kanon_pg.errors import InputError, UnknownName
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
@@ -135,3 +136,48 @@ def test_a_release_is_found_as_sql_and_reports_write_it(interface: Interface, na
     assert left.fetchone() == (40,)
     interface.drop(called)
     assert connection.execute("select release from kanon.releases").fetchall() == []
+
+
+def test_a_release_may_be_named_with_its_schema_when_it_is_published(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    reported = {
+        name: interface.anonymize("base", 5, quasi_identifiers=["a"], release=name).release
+        for name in ("safe.foo", 'SAFE."A b"', "foo")
+    }
+    assert reported == {"safe.foo": '"safe"."foo"', 'SAFE."A b"': '"safe"."A b"', "foo": '"safe"."foo"'}
+    found = connection.execute("select release from kanon.releases order by release")
+    assert [name for (name,) in found] == ["A b", "foo"]
+
+
+@pytest.mark.parametrize("name", ["safe.", "safe.a.b", "safe.a b", "safe." + "x" * 58])
+def test_what_follows_the_schema_has_to_be_a_name(interface: Interface, name: str) -> None:
+    interface.connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    with pytest.raises(InputError) as raised:
+        _release(interface, name)
+    assert "begins with the schema safe" in raised.value.message
+    assert "without its schema" in (raised.value.hint or "")
+
+
+def test_a_table_is_not_taken_for_its_release(interface: Interface) -> None:
+    interface.connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    _release(interface, "base")
+    for operation in (interface.refresh, interface.drop, interface.certificate, interface.erase):
+        with pytest.raises(UnknownName) as raised:
+            operation("public.base")
+        assert (
+            raised.value.detail
+            == "A release is named like its view in schema safe, with or without the schema."
+        )
+
+
+def test_the_exact_name_of_a_release_comes_before_what_it_would_mean_in_sql(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    connection.execute('create table "safe.base" as table base')
+    _release(interface, "base")
+    for name in (None, "safe.base"):
+        report = interface.anonymize('"safe.base"', 5, quasi_identifiers=["a"], release=name)
+        assert report.release == '"safe"."safe.base"'
+    interface.drop("safe.base")
+    assert connection.execute("select release from kanon.releases").fetchall() == [("base",)]

@@ -15,6 +15,7 @@ from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.plan import ReleasePlan, recorded_plan
+from kanon_pg.release.remembering import key_now
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.rules import OverTime, parse_over_time
 
@@ -79,6 +80,8 @@ class Series:
         Figures of the version.
     names : SeriesNames or None
         None if a relation behind it was dropped, as with the base relation by CASCADE.
+    key_view : Identifier or None
+        View of the columns that identify a row; None if there are none, or in series of earlier versions.
     """
 
     version: int
@@ -92,6 +95,7 @@ class Series:
     withheld_rows: int
     retained_rows: int
     names: SeriesNames | None
+    key_view: Identifier | None
 
 
 def find_series(db: Database, release: str) -> Series | None:
@@ -114,6 +118,7 @@ def find_series(db: Database, release: str) -> Series | None:
         withheld_rows=row["withheld_rows"],
         retained_rows=row["retained_rows"],
         names=None if any(name is None for name in names) else SeriesNames(*map(_in_kanon, names)),
+        key_view=None if row["key_view"] is None else _in_kanon(row["key_view"]),
     )
 
 
@@ -131,13 +136,13 @@ def forget_series(db: Database, release: str) -> Sequence[str | None]:
     if not found:
         return ()
     db.execute(statement("series/forget_series"), release)
-    return _names(found[0])
+    return found[0]["key_view"], *_names(found[0])
 
 
 def drop_series(db: Database, names: Sequence[str | None]) -> None:
-    """Drop the view and the tables of a release over time, after its storage."""
-    current, tables = names[:1], names[1:]
-    for view in current:
+    """Drop the views and the tables of a release over time, after its storage."""
+    views, tables = names[:2], names[2:]
+    for view in views:
         if view is not None:
             db.execute(statement("series/drop_view", view=_in_kanon(view)))
     for table in tables:
@@ -164,25 +169,69 @@ def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...
     found = db.rows(statement("series/row_keys"), plan.base.oid)
     if found:
         return tuple(found[0]["columns"])
-    base = plan.base.identifier
+    base, can_have_key = plan.base.identifier, plan.base.can_have_key
     if plan.entity is None:
+        declare = (
+            "eclare the column that identifies people: SELECT kanon_declare(..., entity => 'person_id');"
+        )
         raise UnsuitableRelation(
             f"Nothing tells which row of {base} is which from one version to the next.",
-            hint="Give it a primary key, or declare the column that identifies people: "
-            "SELECT kanon_declare(..., entity => 'person_id');",
+            hint=f"Give it a primary key, or d{declare}" if can_have_key else f"D{declare}",
         )
     if rules.updates == "keep":
+        leave_out = "eave out updates in option over_time."
         raise UnsuitableRelation(
             f"Updates of {base} cannot be told from other rows: it has no primary key.",
-            hint="Give it one, or leave out updates in option over_time.",
+            hint=f"Give it one, or l{leave_out}" if can_have_key else f"L{leave_out}",
         )
     return ()
 
 
+def require_key(db: Database, row: Row, series: Series) -> None:
+    """Refuse a base relation whose rows could have come by other identities since they were published.
+
+    Where rows are known by person and contents, no key is asked for.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release, as ``fetch_release`` returns it.
+    series : Series
+        Its record as a release over time.
+
+    Raises
+    ------
+    UnsuitableRelation
+        If the columns that identify a row are no key any more.
+    """
+    if not series.keys:
+        return
+    found = key_now(db, row["base"], series.keys, series.key_view)
+    if found["holds"]:
+        return
+    base, view = describe(db, str(row["base"]), OWNER).identifier, Identifier.of("safe", row["name"])
+    are_there = len(found["columns"]) == len(series.keys)
+    columns = ", ".join(str(Identifier.of(name)) for name in (found["columns"] if are_there else series.keys))
+    make = f"Make {columns} the primary key again, or NOT NULL and UNIQUE"
+    raise UnsuitableRelation(
+        f"{view} knows the rows of {base} by {columns}, which no primary key or unique index tells apart any "
+        "more: a row could be taken for another.",
+        detail="Nothing was published; the version that readers see stays.",
+        hint=(make if are_there else f"Rename columns back if they were renamed. {make}")
+        + ". If other columns identify rows from now on, start a new series: kanon_anonymize with options => "
+        """'{"over_time": {"new_series": true}}'.""",
+    )
+
+
 def create_series(
-    db: Database, plan: ReleasePlan, request: AnonymizeRequest, names: SeriesNames, keys: tuple[str, ...]
+    db: Database,
+    plan: ReleasePlan,
+    request: AnonymizeRequest,
+    names: SeriesNames,
+    keys: tuple[str, ...],
+    generation: int,
 ) -> Series:
-    """Create the view of identities and the tables of a release over time, but for the members.
+    """Create the views and the tables of a release over time, but for the members.
 
     Parameters
     ----------
@@ -192,8 +241,15 @@ def create_series(
         What to create.
     keys : tuple of str
         See `row_keys`.
+    generation : int
+        Number of this publication under its name.
     """
     _create_current(db, plan, names.current, keys)
+    key_view = scratch_name(plan.name, generation, "keys") if keys else None
+    if key_view is not None:
+        columns = [plan.base.column(name).identifier for name in keys]
+        parts = {"view": key_view, "relation": plan.base.identifier, "keys": columns}
+        db.execute(statement("series/create_key_view", **parts))
     db.execute(statement("series/create_cohorts", cohorts=names.cohorts))
     db.execute(statement("series/create_departed", departed=names.departed))
     db.execute(statement("series/create_pending", pending=names.pending))
@@ -209,6 +265,7 @@ def create_series(
         withheld_rows=0,
         retained_rows=0,
         names=names,
+        key_view=key_view,
     )
 
 
@@ -221,6 +278,7 @@ def store_series(db: Database, release: str, series: Series, names: SeriesNames)
         json.dumps(series.weights),
         list(series.keys),
         *(str(name) for name in names.parts().values()),
+        None if series.key_view is None else str(series.key_view),
     )
 
 

@@ -21,10 +21,17 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
-from kanon_pg.release.advice import notice_much_suppressed
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.advice import notice_empty, notice_redeclared
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
 from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
+from kanon_pg.release.much_suppressed import notice_much_suppressed
+from kanon_pg.release.node_tables import (
+    Hierarchies,
+    create_unknown_view,
+    notice_unknown,
+    packed_hierarchy,
+    write_hierarchies,
+)
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import (
     drop_mapping,
@@ -38,8 +45,10 @@ from kanon_pg.release.record import drop_superseded, forget_releases, store_rele
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
+    notice_forgotten,
     person_number,
     remember,
+    remembered_versions,
 )
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest
@@ -51,6 +60,7 @@ from kanon_pg.release.series.record import (
     described_as,
     find_series,
     plan_of_series,
+    require_key,
     require_names,
     row_keys,
     store_series,
@@ -110,7 +120,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     rules = parse_over_time(request.over_time) or OverTime()
     keys = row_keys(db, work.plan, rules)
     names = SeriesNames.fresh(work.plan.name, generation)
-    series = create_series(db, work.plan, request, names, keys)
+    series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
     plan = replace(work.plan, base=described_as(db, names.current, work.plan.base))
     nodes = storage_names(plan, generation).nodes
@@ -136,6 +146,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     _notice_earlier(version, find_series(db, plan.name), previous)
+    notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = forget_releases(db, previous)
     stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes)
     create_unknown_view(db, replace(plan, base=work.plan.base), stored)
@@ -151,7 +162,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
     name_storage(db, plan.name, storage)
-    notice_much_suppressed(db, plan.view, report.suppressed_share)
+    notice_much_suppressed(db, request, plan, report)
     return report
 
 
@@ -169,17 +180,22 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     ------
     ReleaseError
         If the base relation is gone.
+    NotPermitted
+        If the owner role may not read it any more.
     UnsuitableRelation
-        If it has become one that cannot be the base of a release.
+        If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
+    require_reachable(base)
     require_own_code(db, base)
     require_all_rows(base)
+    require_key(db, row, series)
     version = _reopened(db, row, series, names)
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
     _require_different_rows(version)
+    _notice_other_people(version)
     _let_leave(version)
     _list_pending(version)
     work = PublishingCall(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
@@ -187,6 +203,9 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     version.drop("changes")
     _publish(version, row)
     _notice_version(version)
+    notice_empty(db, base.identifier, version.plan.view)
+    notice_redeclared(db, base, row)
+    notice_unknown(db, row, over_time=True)
 
 
 def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) -> None:
@@ -490,6 +509,7 @@ def _publish(version: Version, row: Row) -> None:
         _compare(version, before, storage)
     db.progress("publishing")
     _remember_version(version, storage)
+    _notice_dropped_view(version)
     swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
     if row["storage_name"]:
         drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
@@ -598,6 +618,27 @@ def _notice_version(version: Version) -> None:
         parts.append(f"{series.retained_rows} rows of people who left are still shown")
     if parts:
         version.db.notice(f"Version {series.version} of {version.plan.view}: " + "; ".join(parts) + ".")
+
+
+def _notice_dropped_view(version: Version) -> None:
+    """Say that the view of the release was dropped, which perhaps was to end it, and is there again."""
+    db, plan = version.db, version.plan
+    if not db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
+        db.notice(
+            f"The view {plan.view} was dropped. This version publishes it anew, with the rights of a new "
+            f"view; SELECT kanon_drop({Literal(plan.name)}); ends the release."
+        )
+
+
+def _notice_other_people(version: Version) -> None:
+    """Say that rows changed hands: whose they are was counted when they entered, and is not counted anew."""
+    rows = version.find("other_people", changes=version.scratch("changes"))[0]["rows"]
+    if rows:
+        version.db.notice(
+            f"{rows} rows that {version.plan.view} shows are other people's than when they entered, and are "
+            "still counted as theirs. If people were merged, fewer of them may be in a class: start a new "
+            """series then, by kanon_anonymize with options => '{"over_time": {"new_series": true}}'."""
+        )
 
 
 def _notice_earlier(version: Version, earlier: Series | None, previous: Sequence[Row]) -> None:

@@ -10,12 +10,14 @@ SELECT
     s.longest_wait,
     s.withheld_rows,
     s.retained_rows,
+    ke.relname::text AS key_view,
     cu.relname::text AS current_rows,
     me.relname::text AS members,
     co.relname::text AS cohorts,
     de.relname::text AS departed,
     pe.relname::text AS pending
 FROM kanon.series AS s
+LEFT JOIN pg_catalog.pg_class AS ke ON ke.oid = s.key_view
 LEFT JOIN pg_catalog.pg_class AS cu ON cu.oid = s.current_rows
 LEFT JOIN pg_catalog.pg_class AS me ON me.oid = s.members
 LEFT JOIN pg_catalog.pg_class AS co ON co.oid = s.cohorts

@@ -219,9 +219,8 @@ def test_a_release_is_found_as_sql_and_reports_write_it(
 
 
 def test_the_bare_name_comes_before_what_it_would_mean_in_sql(services: MemoryServices) -> None:
-    for name in ("people", "safe.people", '"people"'):
+    for name in ("people", '"people"'):
         publish(services, name)
-    services.drop("safe.people")
     services.drop('"people"')
     assert list(services.state.releases) == ["people"]
 
