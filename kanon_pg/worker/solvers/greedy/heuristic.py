@@ -286,11 +286,13 @@ def _assign_listed(
         is_settled = state[_ROUND] == 0 and is_class(models, items, k)
         if not is_settled:
             count = state[_STAYING] if state[_ROUND] > 0 else items.size
-            while is_thinned and not is_settled and models.work[0] < end:
+            while is_thinned and not is_settled:
                 staying = thin_once(models, items, places, k, count)
                 state[_ROUND] += 1
                 is_settled = staying in (0, count) or state[_ROUND] == MOST_ROUNDS
                 count = staying if staying in (0, count) or not is_settled else 0
+                if models.work[0] >= end:
+                    break  # after one round at least: evaluating the group alone may take all of the work
             if not is_thinned:
                 count, is_settled = 0, True
         if not is_settled:
