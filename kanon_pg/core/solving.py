@@ -84,8 +84,8 @@ class SolveRequest:
     seed : int, optional
         Breaks ties at random, reproducibly. None breaks them to suppress least.
     seconds : float, optional
-        Time for searching. A first solution is finished whatever it takes; the best one known is returned
-        when the time has passed.
+        Time for searching. A first solution is finished whatever it takes, under privacy models in a cheaper
+        way once the time has passed; the best one known is returned then.
     rest_may_be_small : bool
         Paper rule: fewer than k people may remain in the fully suppressed class. Never used for a
         release; only to compare with published tables.

@@ -22,6 +22,9 @@ from kanon_pg.worker.models.class_counts import (
 )
 from kanon_pg.worker.models.privacy_model import SHARE_LEFT_OUT, Kernels, LinearProgram, Numbers, PrivacyModel
 
+_WORK_PER_PLACED = 32
+"""As many values can be looked at while one is put in order and found among those of the table."""
+
 
 @inner_kernel
 def _total(evaluator: ModelEvaluator, counts: ClassCounts, unit: int, column: int) -> int:
@@ -58,6 +61,7 @@ def _lack_ordered(evaluator: ModelEvaluator, counts: ClassCounts, unit: int, col
     cumulated = evaluator.cumulated[unit, begin : begin + values]
     areas = evaluator.areas[unit, begin + column : begin + column + values + 1]
     held = np.sort(counts.held[begin : end_of(evaluator, counts, column)])
+    evaluator.work[0] += _WORK_PER_PLACED * held.size
     distance = areas[held[0] - begin]
     inside = 0
     for place in range(held.size):

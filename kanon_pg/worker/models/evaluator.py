@@ -92,6 +92,13 @@ _lack_of, _largest_of, _surplus_of = _by_number("lack"), _by_number("largest"), 
 
 
 @inner_kernel
+def _lacking(number: int, evaluator: ModelEvaluator, counts: ClassCounts, unit: int, column: int) -> float:
+    """Return how many rows (or people) a class lacks of a model, at most 0 if it satisfies it."""
+    evaluator.work[0] += 1 + counts.different[column]
+    return float(_lack_of(number, evaluator, counts, unit, column))
+
+
+@inner_kernel
 def _units(evaluator: ModelEvaluator, number: int) -> int:
     """Return in how many units a model is demanded, 0 if it is not."""
     if evaluator.demands[number] < 0.0:
@@ -109,7 +116,7 @@ def is_class(evaluator: ModelEvaluator, items: NDArray[np.int32], k: int) -> boo
     for column in range(evaluator.codes.shape[0]):
         for number in range(_COUNT):
             for unit in range(_units(evaluator, number)):
-                if _lack_of(number, evaluator, counts, unit, column) > 0.0:
+                if _lacking(number, evaluator, counts, unit, column) > 0.0:
                     return False
     return True
 
@@ -126,7 +133,7 @@ def lack(evaluator: ModelEvaluator, counts: ClassCounts, k: int) -> float:
     for column in range(evaluator.codes.shape[0]):
         for number in range(_COUNT):
             if _units(evaluator, number) > 0:
-                total += max(0.0, _lack_of(number, evaluator, counts, ROWS, column))
+                total += max(0.0, _lacking(number, evaluator, counts, ROWS, column))
     return total
 
 
@@ -158,7 +165,7 @@ def may_hold_class(evaluator: ModelEvaluator, items: NDArray[np.int32], people: 
 def surplus(evaluator: ModelEvaluator, counts: ClassCounts, column: int) -> tuple[bool, int, int]:
     """Return whether a column violates a model in rows, and which value to leave out how many rows of."""
     for number in range(_COUNT):
-        if _units(evaluator, number) > 0 and _lack_of(number, evaluator, counts, ROWS, column) > 0.0:
+        if _units(evaluator, number) > 0 and _lacking(number, evaluator, counts, ROWS, column) > 0.0:
             value, rows = _surplus_of(number, evaluator, counts, ROWS, column)
             return True, value, rows
     return False, 0, 0
@@ -343,7 +350,7 @@ def evaluator_of(table: RowTypeTable, models: PrivacyModels) -> ModelEvaluator:
         np.array([_NOT_DEMANDED if one is None else one for one in demands], dtype=np.float64),
         np.array([model.in_people for model in MODELS]),
         table.rows, table.own, table.shared_start, table.shared_people, np.int64(table.shared_total),
-        np.int64(table.has_entity), counts_for(columns, int(first[-1])),
+        np.int64(table.has_entity), counts_for(columns, int(first[-1])), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 

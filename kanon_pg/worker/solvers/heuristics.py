@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.solving import SolveRequest
+from kanon_pg.errors import SolverError
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, violations
 from kanon_pg.worker.patterns import PatternMask, cheapest_first
 from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solution import SearchResult, Solution
-from kanon_pg.worker.solvers.bounds.reach import BY_REACH, cheapest_reach
+from kanon_pg.worker.solvers.bounds.reach import BY_REACH, WHEN_LATE, cheapest_reach
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
@@ -99,9 +100,19 @@ def search_greedily(
         return SearchResult(task.solution(assigned), "greedy")
     assigned = task.filled(assigned)
     if task.models is not None and not clock.is_over():
-        other = task.filled(greedy(task.table, vectors, task.k, clock, task.models, is_thinned=False))
-        assigned = min(assigned, other, key=task.cost)
+        assigned = min(assigned, _without_thinning(task, vectors, assigned), key=task.cost)
     return _redistributed(task, _improved(task, assigned, "greedy"))
+
+
+def _without_thinning(
+    task: _Task, vectors: NDArray[np.int64], assigned: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return what the heuristic finds that leaves groups alone, or what is known if time ends it."""
+    try:
+        other = greedy(task.table, vectors, task.k, task.clock.raising(), task.models, is_thinned=False)
+    except TimeOver:
+        return assigned
+    return task.filled(other)
 
 
 def repair_and_improve(
@@ -149,9 +160,11 @@ def search_by_mondrian(
 
 
 def _reach(task: _Task) -> NDArray[np.float64]:
-    # A bound comes with every solution; its effort is limited.
+    # A bound comes with every solution; its effort is limited, and less where models make it costly.
     clock = task.clock.without_end()
-    return cheapest_reach(task.table, task.mask.vectors, task.k, clock, models=task.models)
+    is_late = task.models is not None and task.clock.is_over()
+    effort = WHEN_LATE if is_late else None
+    return cheapest_reach(task.table, task.mask.vectors, task.k, clock, effort, models=task.models)
 
 
 def _improved(task: _Task, assigned: NDArray[np.int64], method: str) -> SearchResult:
@@ -183,7 +196,10 @@ def _redistributed(task: _Task, found: SearchResult) -> SearchResult:
     if models.p is None or not is_alone or table.has_entity or task.clock.is_over():
         return found
     before = Solution.undivided(table, found.solution.vector[task.order])
-    after = reassign_sensitively(table, before, task.k, models.p, task.clock)
+    try:
+        after = reassign_sensitively(table, before, task.k, models.p, task.clock)
+    except SolverError as error:
+        return found.given_up(error)
     if after is None or after.cost(table.weights) >= before.cost(table.weights):
         return found
     solution = Solution.of_parts(task.order[after.row_type], after.vector, after.rows)

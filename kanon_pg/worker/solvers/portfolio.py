@@ -262,12 +262,15 @@ def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
         found = _trying(found, lambda: _dived(context, found, prices))
         if context.is_over(found):
             return found
-    found = _trying(
-        found,
-        lambda: search_exactly_with_models(
-            table, mask, request, clock, found, found.prices, nodes=context.nodes
-        ),
-    )
+    if context.has_time_for_programs():
+        found = _trying(
+            found,
+            lambda: search_exactly_with_models(
+                table, mask, request, clock, found, found.prices, nodes=context.nodes
+            ),
+        )
+    else:
+        found = replace(found, termination=Termination.TIME)
     if prices is not None and may_dive:
         found = _dived_again(context, found, prices)
     return found

@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.errors import SolverError
+from kanon_pg.worker.child_processes import WorkFailed, run_in_child
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import sensitive_codes
 from kanon_pg.worker.numbering import number_values
@@ -23,6 +25,10 @@ from kanon_pg.worker.solvers.row_assignment import is_solved
 
 MOST_ARCS = 3_000_000
 """Most arcs of a network: about 0.5 GiB."""
+
+_MANY_ARCS = 50_000
+"""Arcs from which a network is solved in a process of its own, which is ended when time is over: the library
+looks at no clock. With fewer it takes less than 0.1 s."""
 
 Numbers = NDArray[np.int64]
 
@@ -41,13 +47,13 @@ def reassign_sensitively(
     k, p : int
         Fewest rows and fewest different sensitive values of each class.
     clock : Clock
-        Reports progress.
+        Reports progress, and ends the search when time is over.
 
     Returns
     -------
     Solution or None
         The cheapest that uses exactly these classes, up to the rounding of `whole_costs`; None if there
-        is none, or the network would have more than `MOST_ARCS` arcs.
+        is none, time is over, or the network would have more than `MOST_ARCS` arcs.
 
     Raises
     ------
@@ -61,12 +67,13 @@ def reassign_sensitively(
     demand of its own here. Polynomial, in this library O(v^2 e log(v c)) for v nodes, e arcs and costs up
     to c.
     """
-    row_type, output, vectors = _compatible_pairs(table, solution, clock)
-    if row_type.size * 2 > MOST_ARCS:
+    pairs = _compatible_pairs(table, solution, clock)
+    if pairs is None or pairs[0].size * 2 > MOST_ARCS:
         return None
+    row_type, output, vectors = pairs
     cost, _ = whole_costs(suppression_costs(vectors, table.weights))
     once = np.ones_like(cost)
-    rows = _cheapest_flow(table, row_type, output, cost, once, p * once, max(k - p, 0) * once)
+    rows = _cheapest_flow(table, row_type, output, cost, once, p * once, clock, max(k - p, 0) * once)
     return None if rows is None else Solution.of_parts(row_type, vectors[output], rows)
 
 
@@ -86,27 +93,34 @@ def reassign_diversely(
     -------
     Solution or None
         The cheapest that uses exactly these classes and in each has no more rows of one value than now; None
-        if there is none, a class has too few rows now, or the network would have more than `MOST_ARCS` arcs.
+        if there is none, a class has too few rows now, time is over, or the network would have more than
+        `MOST_ARCS` arcs.
     """
-    row_type, output, vectors = _compatible_pairs(table, solution, clock)
-    if row_type.size > MOST_ARCS:
+    pairs = _compatible_pairs(table, solution, clock)
+    if pairs is None or pairs[0].size > MOST_ARCS:
         return None
+    row_type, output, vectors = pairs
     limit = _limits(table, solution, row_type, output, vectors, k, share)
     if not limit.all():
         return None
     cost, _ = whole_costs(suppression_costs(vectors, table.weights))
-    rows = _cheapest_flow(table, row_type, output, cost, limit, np.maximum(k, limit * share))
+    rows = _cheapest_flow(table, row_type, output, cost, limit, np.maximum(k, limit * share), clock)
     return None if rows is None else Solution.of_parts(row_type, vectors[output], rows)
 
 
 def _compatible_pairs(
     table: RowTypeTable, solution: Solution, clock: Clock
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the pairs of a row type and a class that it fits into, and the vector of each class."""
+) -> tuple[Numbers, Numbers, Numbers] | None:
+    """Return the pairs of a row type and a class that it fits into, and the vector of each class.
+
+    Returns None if time is over.
+    """
     row_type, output, of_class = [], [], []
     count = 0
     for vector in np.unique(solution.vector):
         clock.heartbeat()
+        if clock.is_over():
+            return None
         keys = np.zeros(len(table), dtype=np.uint64)
         for column in range(table.width):
             if (int(vector) >> column) & 1 == 0:
@@ -157,6 +171,7 @@ def _cheapest_flow(
     cost: Numbers,
     limit: Numbers,
     gated: Numbers,
+    clock: Clock,
     direct: Numbers | None = None,
 ) -> Numbers | None:
     """Return the rows on each pair of the cheapest flow into classes through one gate for each of its values.
@@ -171,13 +186,15 @@ def _cheapest_flow(
         Rows that each gate of a class lets through.
     gated : ndarray of int64, shape (q,)
         Fewest rows that come through the gates of each class.
+    clock : Clock
+        Ends the search when time is over.
     direct : ndarray of int64, shape (q,), optional
         Fewest rows that come past the gates. All come through one if it is missing.
 
     Returns
     -------
     ndarray of int64, shape (e,), or None
-        None if there is none.
+        None if there is none, or time is over.
     """
     from ortools.graph.python import min_cost_flow  # noqa: PLC0415 - needed by few searches
 
@@ -188,8 +205,8 @@ def _cheapest_flow(
     types, outputs = len(table), cost.size
     first_gate = types + demands.size
     sink = first_gate + gates.size
-    left = table.total_rows - int(demands.sum())
-    if left < 0:
+    free_rows = table.total_rows - int(demands.sum())
+    if free_rows < 0:
         return None
     network = min_cost_flow.SimpleMinCostFlow()
     add = network.add_arcs_with_capacity_and_unit_cost
@@ -200,10 +217,27 @@ def _cheapest_flow(
     through = add(row_type, first_gate + gate, most, cost[output])
     behind = first_gate - outputs + gates // width
     add(first_gate + np.arange(gates.size), behind, limit[gates // width], free[: gates.size])
-    add(types + np.arange(outputs), np.full(outputs, sink), np.full(outputs, left), free[:outputs])
-    supply = np.concatenate([table.rows, -demands, free[: gates.size], [-left]])
+    add(types + np.arange(outputs), np.full(outputs, sink), np.full(outputs, free_rows), free[:outputs])
+    supply = np.concatenate([table.rows, -demands, free[: gates.size], [-free_rows]])
     network.set_nodes_supplies(np.arange(sink + 1), supply)
-    if not is_solved(network):
-        return None
-    rows = network.flows(through) if past is None else network.flows(past) + network.flows(through)
-    return np.asarray(rows, dtype=np.int64)
+
+    def flow() -> bytes:
+        """Return the rows on each pair, nothing if there is no flow."""
+        if not is_solved(network):
+            return b""
+        rows = network.flows(through) if past is None else network.flows(past) + network.flows(through)
+        return np.asarray(rows, dtype=np.int64).tobytes()
+
+    left = clock.left()
+    if left is None or row_type.size < _MANY_ARCS:
+        found: bytes | None = flow()
+    else:
+        try:
+            found = run_in_child(flow, left)
+        except WorkFailed as error:
+            raise SolverError("The library for flows failed.", detail=str(error)) from error
+        except OSError as error:
+            raise SolverError("No further process can begin.", detail=type(error).__name__) from error
+    if found is None:
+        clock.cut()
+    return np.frombuffer(found, dtype=np.int64).copy() if found else None

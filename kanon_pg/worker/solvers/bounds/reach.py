@@ -34,6 +34,9 @@ BY_REACH = "cheapest pattern within reach of each row type"
 EFFORT = 20_000_000
 """Row types that may be looked at; twice as many under privacy models."""
 
+WHEN_LATE = 10_000_000
+"""The same once time is over."""
+
 _WORK_PER_STEP = 10_000_000
 
 

@@ -372,7 +372,10 @@ def search_exactly(
     cost = search.cost(start.solution) if is_usable else np.inf
     if is_usable and start.lower_bound is not None and start.lower_bound >= cost:
         return start
-    found = _solve(search, _network(search, mask, cost), start.solution if is_usable else None)
+    network = _network(search, mask, cost)
+    if is_usable and demands is not None and clock.is_over():
+        return replace(start, termination=Termination.TIME)
+    found = _solve(search, network, start.solution if is_usable else None)
     if found.parts is None and not is_usable:
         raise _nothing_found(found.bound)
     return _answer(search, mask, start, cost, found)

@@ -34,13 +34,16 @@ UNASSIGNED = -1
 """Vector of row types that have not found a class yet."""
 
 _WORK_PER_STEP = 20_000_000
-_WORK_PER_EVALUATED = 8
-"""Progress is reported after so many row types looked at; those of a class that is evaluated count for more.
-
-They say how often the clock is looked at, and change no result (half and twice of the second were tried).
+_WORK_PER_VALUE = 3
+"""Progress is reported, and the clock looked at, after so many row types looked at; what privacy models look
+at (`ModelEvaluator.work`) counts for more. A step takes some hundredths of a second, and changes no result.
 """
 
-_MOST_ROUNDS = 64
+_WORK_WHEN_LATE = 60_000_000
+"""The same once time is over, in all: about 0.1 s, enough for most vectors of tables of some ten thousand row
+types."""
+
+MOST_ROUNDS = 64
 """Rounds after which a group is given up.
 
 Half and twice change the cells of Adult with t = 0.3 by -3.0 to +2.0 %, without an order, and those of other
@@ -60,20 +63,29 @@ class Shared(NamedTuple):
 class PatternScan(NamedTuple):
     """Everything a scan over the pattern vectors works on.
 
-    `state` holds the places of `living` in use, the living items among them, and the vector that the
-    keys stand for.
+    `state` holds the places of `living` in use, the living items among them, the vector that the keys stand
+    for, and, under privacy models, where the groups of this vector are left when a step ends: how many there
+    are, the next one, how many of its row types stay, and after how many rounds of thinning out. `first` says
+    where each group begins in ``grouping.members``, `people` how many it has.
     """
 
     living: Living
     grouping: GroupingBuffers
     counters: NDArray[np.uint16]
     shared: Shared
+    first: NDArray[np.int64]
+    people: NDArray[np.int64]
     state: NDArray[np.int64]
 
 
-def scan_of(table: RowTypeTable) -> PatternScan:
+_LENGTH, _LEFT, _CURRENT, _GROUPS, _GROUP, _STAYING, _ROUND = range(7)
+"""Places in `PatternScan.state`."""
+
+
+def scan_of(table: RowTypeTable, *, has_models: bool) -> PatternScan:
     """Return working arrays in which all row types are to be assigned."""
     count = len(table)
+    groups = count if has_models else 0
     living = Living(
         table.hashes.copy(),
         table.hashes.sum(axis=0, dtype=np.uint64),
@@ -83,8 +95,11 @@ def scan_of(table: RowTypeTable) -> PatternScan:
     )
     stamps = np.zeros(table.shared_total + 1, dtype=np.int64)
     shared = Shared(table.shared_start, table.shared_people, stamps, np.zeros(1, dtype=np.int64))
-    state = np.array([count, count, 0], dtype=np.int64)
-    return PatternScan(living, grouping_for(count), counters_for(count), shared, state)
+    state = np.array([count, count, 0, 0, 0, 0, 0], dtype=np.int64)
+    return PatternScan(
+        living, grouping_for(count), counters_for(count), shared, np.zeros(groups + 1, dtype=np.int64),
+        np.zeros(groups, dtype=np.int64), state,
+    )  # fmt: skip
 
 
 @kernel
@@ -145,6 +160,7 @@ def _leave_out(
 ) -> int:
     """Move row types with a value to the end until they have some rows; return how many others are left."""
     count = items.size
+    models.work[0] += count
     for position in range(items.size - 1, -1, -1):
         if rows <= 0:
             break
@@ -181,64 +197,114 @@ def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[n
     Up to 64 rounds of O(items s). What is left out counts in rows; people are checked at the end.
     """
     count = items.size
-    for _ in range(_MOST_ROUNDS):
-        is_thinner = False
-        count_own(models, models.counts, items[:count])
-        for column in range(models.codes.shape[0]):
-            is_violated, value, rows = surplus(models, models.counts, column)
-            if not is_violated:
-                continue
-            if rows == 0:
-                return 0
-            count = _leave_out(models, column, value, rows, items[:count], places[:count])
-            is_thinner = True
-            if count == 0:
-                return 0
-        if people_of(models, items[:count]) < k:
-            return 0
-        if not is_thinner:
-            return count if is_class(models, items[:count], k) else 0
+    for _ in range(MOST_ROUNDS):
+        staying = thin_once(models, items, places, k, count)
+        if staying in (0, count):
+            return staying
+        count = staying
     return 0
 
 
 @kernel
-def _assign_groups(
-    scan: PatternScan,
-    found: int,
-    groups: int,
-    vector: int,
-    k: int,
-    models: ModelEvaluator | None,
-    is_thinned: bool,
-    assigned: NDArray[np.int64],
-) -> tuple[int, int]:
-    """Make classes of the groups that satisfy everything; return row types assigned and looked at."""
+def thin_once(
+    models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int, count: int
+) -> int:
+    """Do one round of `thin_out` with the first `count` row types.
+
+    Returns
+    -------
+    int
+        How many stay: as many as there were if they satisfy everything, 0 if the group is given up.
+    """
+    staying = count
+    count_own(models, models.counts, items[:count])
+    for column in range(models.codes.shape[0]):
+        is_violated, value, rows = surplus(models, models.counts, column)
+        if not is_violated:
+            continue
+        if rows == 0:
+            return 0
+        staying = _leave_out(models, column, value, rows, items[:staying], places[:staying])
+        if staying == 0:
+            return 0
+    if people_of(models, items[:staying]) < k:
+        return 0
+    return staying if staying < count or is_class(models, items[:count], k) else 0
+
+
+@kernel
+def _assign_alike(
+    scan: PatternScan, found: int, groups: int, vector: int, k: int, assigned: NDArray[np.int64]
+) -> int:
+    """Make classes of the groups that have k people; return how many row types are assigned."""
     living, grouping = scan.living, scan.grouping
     sizes = group_sizes(scan, found, groups, k)
-    done, looked = 0, 0
-    if models is None:
-        for position in range(found):
-            if sizes[grouping.group_of[position]] >= k:
-                item = grouping.candidates[position]
-                assigned[living.numbers[item]] = vector
-                living.alive[item] = False
-                done += 1
-        return done, looked
-    first = list_groups(grouping, found, groups)
-    for group in range(groups):
-        if sizes[group] < k:
+    done = 0
+    for position in range(found):
+        if sizes[grouping.group_of[position]] >= k:
+            item = grouping.candidates[position]
+            assigned[living.numbers[item]] = vector
+            living.alive[item] = False
+            done += 1
+    return done
+
+
+@kernel
+def _list_groups(scan: PatternScan, found: int, groups: int, k: int) -> None:
+    """List the groups of candidates that are to be looked at under privacy models."""
+    scan.people[:groups] = group_sizes(scan, found, groups, k)
+    scan.first[: groups + 1] = list_groups(scan.grouping, found, groups)
+    scan.state[_GROUPS], scan.state[_GROUP], scan.state[_ROUND] = groups, 0, 0
+
+
+@kernel
+def _assign_listed(
+    scan: PatternScan,
+    vector: int,
+    work: int,
+    k: int,
+    models: ModelEvaluator,
+    is_thinned: bool,
+    assigned: NDArray[np.int64],
+) -> int:
+    """Make classes of the listed groups that satisfy everything, until the models have done some work.
+
+    Returns how many row types are assigned.
+    """
+    living, state = scan.living, scan.state
+    end = models.work[0] + work
+    done = 0
+    while state[_GROUP] < state[_GROUPS] and models.work[0] < end:
+        group = state[_GROUP]
+        if scan.people[group] < k:
+            state[_GROUP] += 1
             continue
-        places = grouping.members[first[group] : first[group + 1]]
+        places = scan.grouping.members[scan.first[group] : scan.first[group + 1]]
         items = living.numbers[places]
+        models.work[0] += items.size
         count = items.size
-        looked += count
-        if not is_class(models, items, k):
-            count = thin_out(models, items, places, k) if is_thinned else 0
+        is_settled = state[_ROUND] == 0 and is_class(models, items, k)
+        if not is_settled:
+            count = state[_STAYING] if state[_ROUND] > 0 else items.size
+            while is_thinned and not is_settled:
+                staying = thin_once(models, items, places, k, count)
+                state[_ROUND] += 1
+                is_settled = staying in (0, count) or state[_ROUND] == MOST_ROUNDS
+                count = staying if staying in (0, count) or not is_settled else 0
+                if models.work[0] >= end:
+                    break  # after one round at least: evaluating the group alone may take all of the work
+            if not is_thinned:
+                count, is_settled = 0, True
+        if not is_settled:
+            state[_STAYING] = count
+            continue
         for position in range(count):
             assigned[items[position]] = vector
             living.alive[places[position]] = False
         done += count
-    return done, looked
+        state[_GROUP] += 1
+        state[_ROUND] = 0
+    return done
 
 
 @kernel
@@ -253,26 +319,33 @@ def _assign_range(
     assigned: NDArray[np.int64],
 ) -> int:
     """Apply the vectors from `begin` on until they end or the work is done; return where to go on."""
-    living, grouping = scan.living, scan.grouping
-    length, left, current = scan.state[0], scan.state[1], scan.state[2]
+    living, grouping, state = scan.living, scan.grouping, scan.state
     turn = begin
-    while turn < vectors.size and left > 0 and work > 0:
+    while turn < vectors.size and state[_LEFT] > 0 and work > 0:
         vector = vectors[turn]
-        turn += 1
-        work -= length
-        update_keys(living.keys, living.hashes, length, current, vector)
-        current = vector
-        found = filter_living(living, length, k, scan.counters, grouping.candidates)
-        if found == 0:
-            continue
-        groups = group_candidates(living.keys, found, grouping)
-        done, looked = _assign_groups(scan, found, groups, vector, k, models, is_thinned, assigned)
-        left -= done
-        work -= _WORK_PER_EVALUATED * looked
-        if 8 * left < 7 * length:
-            length = compact(living, length)
-    scan.state[0], scan.state[1], scan.state[2] = length, left, current
-    return turn if left > 0 else vectors.size
+        if state[_GROUP] == state[_GROUPS]:
+            work -= state[_LENGTH]
+            update_keys(living.keys, living.hashes, state[_LENGTH], state[_CURRENT], vector)
+            state[_CURRENT] = vector
+            found = filter_living(living, state[_LENGTH], k, scan.counters, grouping.candidates)
+            if found == 0:
+                turn += 1
+                continue
+            groups = group_candidates(living.keys, found, grouping)
+            if models is None:
+                state[_LEFT] -= _assign_alike(scan, found, groups, vector, k, assigned)
+            else:
+                _list_groups(scan, found, groups, k)
+        if models is not None:
+            before = models.work[0]
+            most = max(1, work // _WORK_PER_VALUE)
+            state[_LEFT] -= _assign_listed(scan, vector, most, k, models, is_thinned, assigned)
+            work -= _WORK_PER_VALUE * (models.work[0] - before)
+        if state[_GROUP] == state[_GROUPS]:
+            turn += 1
+            if 8 * state[_LEFT] < 7 * state[_LENGTH]:
+                state[_LENGTH] = compact(living, state[_LENGTH])
+    return turn if state[_LEFT] > 0 else vectors.size
 
 
 def greedy(
@@ -296,7 +369,9 @@ def greedy(
     k : int
         Fewest distinct people per class.
     clock : Clock
-        Progress is reported to it; its end is ignored, since this is the first solution.
+        Progress is reported to it. Its end is ignored, since this is the first solution; but once it has
+        passed, groups that violate a privacy model are no longer thinned out, and after some more work all
+        row types without a class stay so: under models the search can take many times as long as without.
     models : ModelEvaluator, optional
         Privacy models.
     is_thinned : bool
@@ -315,11 +390,14 @@ def greedy(
     row type left out, for d values. Classes depend on the content of the row types and the order of the
     vectors alone.
     """
-    scan = scan_of(table)
+    scan = scan_of(table, has_models=models is not None)
     assigned = np.full(len(table), UNASSIGNED, dtype=np.int64)
-    turn = 0
-    while turn < vectors.size:
+    turn, late = 0, 0
+    while turn < vectors.size and late < _WORK_WHEN_LATE:
         clock.report("greedy", turn / vectors.size)
+        if models is not None and clock.is_over():
+            is_thinned = False
+            late += _WORK_PER_STEP
         turn = _assign_range(scan, vectors, turn, _WORK_PER_STEP, k, models, is_thinned, assigned)
     assigned[assigned == UNASSIGNED] = (1 << table.width) - 1
     return assigned

@@ -7,12 +7,14 @@ raises the lack when it joins; in the end the whole table has none.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.classes import ClassTable, classes_of
-from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.models.class_counts import (
     ClassCounts,
@@ -28,6 +30,9 @@ from kanon_pg.worker.row_types import RowTypeTable
 
 _EFFORT = 400_000_000
 """Values of sensitive columns that may be looked at for single row types: about half a second."""
+
+_WORK_PER_STEP = 5_000_000
+"""Under privacy models, the clock is looked at after so much of their work (`ModelEvaluator.work`)."""
 
 _LEAST_LACK = 1e-6
 """What a class lacks at least that does not satisfy everything; people of several row types can hide it."""
@@ -54,7 +59,8 @@ def fill_rest(
     models : ModelEvaluator, optional
         Privacy models.
     clock : Clock, optional
-        Reports progress.
+        Reports progress. Under privacy models, once it is over, classes are suppressed as a whole, those that
+        cost least per row, and in each round twice as many as before.
 
     Returns
     -------
@@ -75,16 +81,22 @@ def fill_rest(
     """
     assigned = assigned.copy()
     full = (1 << table.width) - 1
-    rest = _Rest(table, k) if models is None else _RestUnderModels(table, k, models)
+    clock = Clock() if clock is None else clock
+    rest = _Rest(table, k) if models is None else _RestUnderModels(table, k, models, clock.raising())
+    at_once = 1
     while (missing := rest.missing(assigned == full)) > 0:
-        if clock is not None:
-            clock.report("greedy", None)
+        clock.report("greedy", None)
         if (assigned == full).all():
             raise InfeasibleError(
                 "No release was found: even the table with all cells suppressed violates a model.",
                 hint="People with several rows count once per value; try a smaller l, or no entity.",
             )
-        assigned[_cheapest_moves(table, assigned, rest, missing)] = full
+        try:
+            moves = _cheapest_moves(table, assigned, rest, missing)
+        except TimeOver:
+            at_once *= 2
+            moves = _cheapest_classes(table, assigned, at_once)
+        assigned[moves] = full
     return assigned
 
 
@@ -151,9 +163,9 @@ class _RestUnderModels(_Rest):
 
     least_gain = _LEAST_LACK
 
-    def __init__(self, table: RowTypeTable, k: int, models: ModelEvaluator) -> None:
+    def __init__(self, table: RowTypeTable, k: int, models: ModelEvaluator, clock: Clock) -> None:
         super().__init__(table, k)
-        self.models = models
+        self.models, self.clock = models, clock
         self.counts = counts_for(models.codes.shape[0], int(models.first[-1]))
         self.effort = _EFFORT // int(models.first[-1])
 
@@ -165,7 +177,18 @@ class _RestUnderModels(_Rest):
         return max(_LEAST_LACK, lack(self.models, self.counts, self.k))
 
     def class_gains(self, classes: ClassTable) -> NDArray[np.float64]:
-        return _class_gains(self.models, self.counts, *_class_lists(classes), self.k)
+        gains, done = np.zeros(len(classes)), 0
+        lists, missing = _class_lists(classes), lack(self.models, self.counts, self.k)
+        while done < gains.size:
+            self._look()
+            done = _class_gains(
+                self.models, self.counts, *lists, self.k, missing, gains, done, _WORK_PER_STEP
+            )
+        return gains
+
+    def _look(self) -> None:
+        """Report progress; raise `TimeOver` if time is over."""
+        self.clock.report("greedy", None)
 
     def candidates(
         self, classes: ClassTable, is_movable: NDArray[np.bool_], missing: float
@@ -178,9 +201,30 @@ class _RestUnderModels(_Rest):
     ) -> NDArray[np.intp]:
         looked = candidates[: self.effort].astype(np.int32)
         self.effort -= looked.size
-        order, begin = _class_lists(classes)
-        chosen = _spared(self.models, self.counts, looked, classes.class_of, order, begin, self.k, costlier)
-        return chosen.astype(np.intp)
+        lists = _ClassLists(classes.class_of, *_class_lists(classes))
+        taken = np.zeros(classes.class_of.size, dtype=np.bool_)
+        missing, done = lack(self.models, self.counts, self.k), 0
+        while done < looked.size and missing > 0.0:
+            self._look()
+            done, missing = _take_spared(
+                self.models, self.counts, looked, lists, self.k, missing, taken, done, _WORK_PER_STEP
+            )
+        if missing > 0.0:
+            return np.empty(0, dtype=np.intp)
+        chosen, done = np.flatnonzero(taken), 0
+        chosen = chosen[np.argsort(-costlier[chosen], kind="stable")]
+        while done < chosen.size:
+            self._look()
+            done = _give_back(self.models, self.counts, chosen, lists, self.k, taken, done, _WORK_PER_STEP)
+        return chosen[taken[chosen]]
+
+
+class _ClassLists(NamedTuple):
+    """The class of each row type, the row types class by class, and where each class begins."""
+
+    class_of: NDArray[np.int64]
+    order: NDArray[np.int32]
+    begin: NDArray[np.int64]
 
 
 def _class_lists(classes: ClassTable) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -197,64 +241,100 @@ def _class_gains(
     order: NDArray[np.int32],
     begin: NDArray[np.int64],
     k: int,
-) -> NDArray[np.float64]:
-    """Return by how much each class lessens what the counted class lacks."""
-    gains = np.zeros(begin.size - 1)
-    missing = lack(models, counts, k)
-    for number in range(gains.size):
-        for item in order[begin[number] : begin[number + 1]]:
+    missing: float,
+    gains: NDArray[np.float64],
+    number: int,
+    work: int,
+) -> int:
+    """Write by how much each class from one on lessens what the counted class lacks, until some work is done.
+
+    Returns where to go on.
+    """
+    end = models.work[0] + work
+    while number < gains.size and models.work[0] < end:
+        members = order[begin[number] : begin[number + 1]]
+        models.work[0] += members.size
+        for item in members:
             join(models, counts, item)
         gains[number] = missing - lack(models, counts, k)
-        for item in order[begin[number] : begin[number + 1]]:
+        for item in members:
             leave(models, counts, item)
-    return gains
+        number += 1
+    return number
 
 
 @kernel
-def _spared(
+def _take_spared(
     models: ModelEvaluator,
     counts: ClassCounts,
     candidates: NDArray[np.int32],
-    class_of: NDArray[np.int64],
-    order: NDArray[np.int32],
-    begin: NDArray[np.int64],
+    lists: _ClassLists,
     k: int,
-    costlier: NDArray[np.float64],
-) -> NDArray[np.int32]:
-    """Choose row types in turn that lessen the lack and without which their class satisfies everything.
+    missing: float,
+    taken: NDArray[np.bool_],
+    place: int,
+    work: int,
+) -> tuple[int, float]:
+    """Take row types in turn that lessen the lack and without which their class satisfies everything.
 
-    Those that are not needed after all are dropped, costliest first, where their class takes them back. None
-    is chosen if all do not suffice.
+    Returns where to go on when some work is done, and what is missing then.
     """
-    missing = lack(models, counts, k)
-    taken = np.zeros(class_of.size, dtype=np.bool_)
-    for item in candidates:
-        if missing <= 0.0:
-            break
+    end = models.work[0] + work
+    while place < candidates.size and missing > 0.0 and models.work[0] < end:
+        item = candidates[place]
+        place += 1
         join(models, counts, item)
         less = lack(models, counts, k)
         if less < missing:
-            members = order[begin[class_of[item]] : begin[class_of[item] + 1]]
+            members = lists.order[lists.begin[lists.class_of[item]] : lists.begin[lists.class_of[item] + 1]]
+            models.work[0] += members.size
             left = members[~taken[members] & (members != item)]
             if left.size > 0 and is_class(models, left, k):
                 taken[item] = True
                 missing = less
                 continue
         leave(models, counts, item)
-    chosen = np.flatnonzero(taken).astype(np.int32)
-    kept = 0
-    if missing <= 0.0:
-        for item in chosen[np.argsort(-costlier[chosen], kind="mergesort")]:
-            leave(models, counts, item)
-            taken[item] = False
-            members = order[begin[class_of[item]] : begin[class_of[item] + 1]]
-            # A class can satisfy a model without two row types, and violate it without one of them.
-            if lack(models, counts, k) > 0.0 or not is_class(models, members[~taken[members]], k):
-                join(models, counts, item)
-                taken[item] = True
-                chosen[kept] = item
-                kept += 1
-    return chosen[:kept]
+    return place, missing
+
+
+@kernel
+def _give_back(
+    models: ModelEvaluator,
+    counts: ClassCounts,
+    chosen: NDArray[np.int64],
+    lists: _ClassLists,
+    k: int,
+    taken: NDArray[np.bool_],
+    place: int,
+    work: int,
+) -> int:
+    """Let row types return that are not needed after all, where their class takes them back.
+
+    Returns where to go on when some work is done.
+    """
+    end = models.work[0] + work
+    while place < chosen.size and models.work[0] < end:
+        item = chosen[place]
+        place += 1
+        leave(models, counts, item)
+        taken[item] = False
+        members = lists.order[lists.begin[lists.class_of[item]] : lists.begin[lists.class_of[item] + 1]]
+        models.work[0] += members.size
+        # A class can satisfy a model without two row types, and violate it without one of them.
+        if lack(models, counts, k) > 0.0 or not is_class(models, members[~taken[members]], k):
+            join(models, counts, item)
+            taken[item] = True
+    return place
+
+
+def _cheapest_classes(table: RowTypeTable, assigned: NDArray[np.int64], most: int) -> NDArray[np.intp]:
+    """Return the row types of the classes, `most` at most, whose suppression costs least per row."""
+    full = (1 << table.width) - 1
+    classes = classes_of(table, assigned)
+    costlier = float(table.weights.sum()) - suppression_costs(classes.vectors, table.weights)
+    costlier[classes.vectors == full] = np.inf
+    chosen = np.argsort(costlier, kind="stable")[:most]
+    return np.flatnonzero(np.isin(classes.class_of, chosen))
 
 
 def _cheapest_moves(

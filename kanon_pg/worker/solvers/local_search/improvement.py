@@ -52,6 +52,11 @@ costs up to 5.0 % more cells (Adult, t = 0.3; elsewhere none) and saves a fifth 
 _WORK_PER_STEP = 10_000_000
 """Progress is reported, and the clock looked at, after so many."""
 
+_PATIENCE = 5_000_000
+"""Under privacy models, the clock is looked at after so much of their work (`ModelEvaluator.work`), too: some
+hundredths of a second. A move that takes more is begun anew with twice as much, unless that would take longer
+than time is left."""
+
 _SHARE_FOR_ELSEWHERE = 4
 """One part in so many of the effort may go into other places of row types.
 
@@ -148,15 +153,37 @@ def _sweep_once(
         effort -= _look_elsewhere(sweep, effort // _SHARE_FOR_ELSEWHERE, clock)
         gained = _relocate(k, parts, sweep.members, sweep.elsewhere)
         _count_stuck(sweep)
-    while turn < vectors.size and effort > 0 and not clock.is_over():
+    patience = _PATIENCE
+    while turn < vectors.size and (effort > 0 or not sweep.is_between_vectors) and not clock.is_over():
         clock.report("improve", turn / vectors.size)
-        step = min(effort, _WORK_PER_STEP)
-        turn, left, more = sweep_range(sweep, vectors, costs, turn, step, k, models)
+        step, seconds = min(effort, _WORK_PER_STEP), clock.left()
+        turn, left, more = sweep_range(sweep, vectors, costs, turn, step, k, models, patience)
         effort -= step - left
         gained += more
+        patience = _patience_after(sweep, patience, seconds, clock)
     improved = np.empty_like(assigned)
     improved[order] = parts.vector[parts.class_of]
     return improved, gained, effort
+
+
+def _patience_after(sweep: Sweep, patience: int, seconds: float | None, clock: Clock) -> int:
+    """Return the patience of the next step; pass a move over for which there is no time.
+
+    Parameters
+    ----------
+    patience : int
+        That of the last step.
+    seconds : float, optional
+        Time that was left when it began.
+    """
+    if not sweep.was_given_up:
+        return _PATIENCE
+    left = clock.left()
+    if left is not None and seconds is not None and 2.0 * (seconds - left) > left:
+        clock.cut()
+        sweep.pass_over()
+        return _PATIENCE
+    return 2 * patience
 
 
 def _in_order(models: ModelEvaluator, members: Members, order: NDArray[np.intp]) -> ModelEvaluator:

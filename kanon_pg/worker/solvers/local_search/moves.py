@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.models.class_counts import ModelEvaluator, count_own, join, leave
 from kanon_pg.worker.models.evaluator import is_class, lack
-from kanon_pg.worker.solvers.greedy.heuristic import thin_out
+from kanon_pg.worker.solvers.greedy.heuristic import MOST_ROUNDS, thin_once
 from kanon_pg.worker.solvers.local_search.partition import (
     NOBODY,
     Members,
@@ -36,7 +36,8 @@ TOLERANCE = 1e-9
 
 _ALL = np.int64(1) << 60
 _EACH = np.int64(-1)
-"""Allowances of a class: all its row types may leave; each is evaluated by itself."""
+_LOOKED_AT = np.int64(-2)
+"""Allowances of a class: all its row types may leave; each is evaluated by itself; what is left was."""
 
 _MOST_BROKEN = 64
 _MOST_EVALUATED = 200
@@ -147,6 +148,14 @@ def _admit_gainers(
 
 
 @inner_kernel
+def has_to_stop(models: ModelEvaluator | None, scratch: MoveBuffers) -> bool:
+    """Return whether a move has taken too long and may not be carried out."""
+    if models is None:
+        return False
+    return bool(models.work[0] > scratch.most[0])
+
+
+@inner_kernel
 def _stays(
     number: int,
     stamps: NDArray[np.int64],
@@ -210,6 +219,8 @@ def _take_gainers(
         number = parts.class_of[item]
         gain = parts.cost[number] - cost
         is_costlier = number != target and gain > TOLERANCE
+        if has_to_stop(models, scratch):
+            break
         if is_costlier and _may_leave(item, number, k, models, parts, members, scratch):
             scratch.taken[taken] = item
             taken += 1
@@ -326,7 +337,7 @@ def _take_donors(
     """
     losses, gainers, refused = 0.0, taken, 0
     for item in items:
-        if missing <= 0.0 or refused == _MOST_REFUSED:
+        if missing <= 0.0 or refused == _MOST_REFUSED or has_to_stop(models, scratch):
             break
         number = parts.class_of[item]
         loss = (cost - parts.cost[number]) * members.rows[item]
@@ -376,6 +387,23 @@ def _fill_up(
 
 
 @inner_kernel
+def _thin_out(gainers: int, k: int, models: ModelEvaluator, scratch: MoveBuffers) -> int:
+    """Leave gainers out until the rest satisfies everything; return how many stay, 0 if none can.
+
+    Does what `kanon_pg.worker.solvers.greedy.heuristic.thin_out` does, as far as the move may go on.
+    """
+    count = gainers
+    for _ in range(MOST_ROUNDS):
+        staying = thin_once(models, scratch.taken[:gainers], scratch.together[:gainers], k, count)
+        if staying in (0, count):
+            return int(staying)
+        if has_to_stop(models, scratch):
+            return 0
+        count = staying
+    return 0
+
+
+@inner_kernel
 def _stay_away(
     gainers: int,
     taken: int,
@@ -395,15 +423,24 @@ def _stay_away(
     """
     if models is None:
         return 0, 0.0
-    count = thin_out(models, scratch.taken[:gainers], scratch.together[:gainers], k)
+    count = _thin_out(gainers, k, models, scratch)
     for item in scratch.taken[count:taken]:
         scratch.joins[item] = 0
     if count == 0:
         return 0, 0.0
     for item in scratch.taken[count:gainers]:
         # Only classes in which a row type stays after all can have become worse.
-        if not _stays(parts.class_of[item], scratch.joins, NOBODY, k, models, parts, scratch):
+        number = parts.class_of[item]
+        if scratch.allowance[number] == _LOOKED_AT:
+            scratch.evaluated[0] += scratch.inside_items[number]
+            continue
+        before = scratch.evaluated[0]
+        is_satisfied = _stays(number, scratch.joins, NOBODY, k, models, parts, scratch)
+        if not is_satisfied or has_to_stop(models, scratch):
             return 0, 0.0
+        # The answer is the same for all row types of the class, and so is what counts as evaluated.
+        scratch.allowance[number] = _LOOKED_AT
+        scratch.inside_items[number] = scratch.evaluated[0] - before
     gains = 0.0
     for item in scratch.taken[:count]:
         gains += (parts.cost[parts.class_of[item]] - cost) * members.rows[item]
@@ -501,6 +538,7 @@ def try_class(
     -------
     float
         By how much the cost has become lower, >= 0. Every class still has k people and satisfies the models.
+        Nothing has changed if the move was given up, see `has_to_stop`.
     """
     touched = _tally(items, parts, members, scratch)
     target = _class_under(vector, touched, parts, scratch)
@@ -510,7 +548,7 @@ def try_class(
     if gains <= TOLERANCE:
         return 0.0
     taken, gains = _satisfy(items, touched, target, taken, gains, cost, k, models, parts, members, scratch)
-    if gains <= TOLERANCE:
+    if gains <= TOLERANCE or has_to_stop(models, scratch):
         return 0.0
     if target == NOBODY:
         target = open_class(parts, vector, cost)

@@ -207,7 +207,8 @@ class MoveBuffers(NamedTuple):
 
     Row types of the move's group have the stamp in `item_seen`, those that join its class in `joins`;
     `together` and `left` list row types, `counts` has what is counted of the class; ``evaluated[0]`` adds up
-    the row types of classes on which privacy models were evaluated.
+    the row types of classes on which privacy models were evaluated; ``most[0]`` is how far
+    `ModelEvaluator.work` may come before a move is given up.
     """
 
     seen: NDArray[np.int64]
@@ -225,6 +226,7 @@ class MoveBuffers(NamedTuple):
     counts: ClassCounts
     stamp: NDArray[np.int64]
     evaluated: NDArray[np.int64]
+    most: NDArray[np.int64]
 
 
 def scratch_for(parts: Partition, models: ModelEvaluator | None) -> MoveBuffers:
@@ -238,4 +240,5 @@ def scratch_for(parts: Partition, models: ModelEvaluator | None) -> MoveBuffers:
         np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int32),
         np.zeros(lists, dtype=np.int64), np.zeros(lists, dtype=np.int32), np.zeros(lists, dtype=np.int32),
         counts_for(*sizes), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
     )  # fmt: skip

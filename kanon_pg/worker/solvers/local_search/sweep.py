@@ -24,7 +24,7 @@ from kanon_pg.worker.solvers.greedy.scan import (
     list_groups,
     update_keys,
 )
-from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, try_class
+from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, has_to_stop, try_class
 from kanon_pg.worker.solvers.local_search.partition import (
     NOBODY,
     Members,
@@ -55,7 +55,9 @@ class Sweep(NamedTuple):
     row type can hold it. The first ``state[1]`` items of `active` are those that a class of cost
     ``level[0]`` can hold, in order; `elsewhere` names another open class that a row type fits into, or
     `NOBODY`; `stuck` counts the row types of each class without one, at the start of the sweep;
-    ``state[0]`` is the vector of `keys`.
+    ``state[0]`` is the vector of `keys`, and ``state[2]`` how many groups agree under it, of which
+    ``state[3]`` is the next one and ``state[4]`` says whether it was given up because its move took too
+    long; they begin in ``grouping.members`` where `first` says.
     """
 
     parts: Partition
@@ -70,7 +72,26 @@ class Sweep(NamedTuple):
     stuck: NDArray[np.int32]
     active: NDArray[np.int32]
     level: NDArray[np.float64]
+    first: NDArray[np.int64]
     state: NDArray[np.int64]
+
+    @property
+    def is_between_vectors(self) -> bool:
+        """Whether no group waits for its turn."""
+        return bool(self.state[_GROUP] == self.state[_GROUPS])
+
+    @property
+    def was_given_up(self) -> bool:
+        """Whether the move of the next group took too long."""
+        return bool(self.state[_GIVEN_UP])
+
+    def pass_over(self) -> None:
+        """Leave out the group that was given up."""
+        self.state[_GROUP] += 1
+
+
+_GROUPS, _GROUP, _GIVEN_UP = 2, 3, 4
+"""Places in `Sweep.state`."""
 
 
 def sweep_of(
@@ -86,7 +107,8 @@ def sweep_of(
         parts, members, scratch_for(parts, models), grouping_for(count), hashes,
         hashes.sum(axis=0, dtype=np.uint64), reach, key_filter_for(count),
         np.full(count, NOBODY, dtype=np.int32), np.zeros(parts.vector.size, dtype=np.int32),
-        np.zeros(count, dtype=np.int32), np.full(1, -1.0), np.zeros(2, dtype=np.int64),
+        np.zeros(count, dtype=np.int32), np.full(1, -1.0), np.zeros(count + 1, dtype=np.int64),
+        np.zeros(5, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -288,16 +310,33 @@ def _promising(sweep: Sweep, cost: float, k: int) -> int:
 
 @kernel
 def _try_groups(
-    sweep: Sweep, found: int, groups: int, vector: int, cost: float, k: int, models: ModelEvaluator | None
+    sweep: Sweep, vector: int, cost: float, k: int, models: ModelEvaluator | None, patience: int
 ) -> float:
-    """Try to open or enlarge the class of each group of candidates; return the gain."""
+    """Try to open or enlarge the class of each group of candidates; return the gain.
+
+    Under privacy models it ends early after some work of theirs, and where a single move takes more.
+    """
     parts, members, scratch, elsewhere = sweep.parts, sweep.members, sweep.scratch, sweep.elsewhere
-    first = list_groups(sweep.grouping, found, groups)
+    first, state = sweep.first, sweep.state
     gained = 0.0
-    for group in range(groups):
-        items = sweep.grouping.members[first[group] : first[group + 1]]
+    end = np.int64(0)
+    state[_GIVEN_UP] = 0
+    if models is not None:
+        end = models.work[0] + patience
+    while state[_GROUP] < state[_GROUPS]:
+        items = sweep.grouping.members[first[state[_GROUP]] : first[state[_GROUP] + 1]]
         if items.size > 1:
+            before = scratch.evaluated[0]
+            if models is not None:
+                if models.work[0] >= end:
+                    return gained
+                scratch.most[0] = models.work[0] + patience
             gained += try_class(items, vector, cost, k, models, parts, members, scratch, elsewhere)
+            if has_to_stop(models, scratch):
+                scratch.evaluated[0] = before  # it counts when the move is tried again
+                state[_GIVEN_UP] = 1
+                return gained
+        state[_GROUP] += 1
     return gained
 
 
@@ -310,8 +349,18 @@ def sweep_range(
     work: int,
     k: int,
     models: ModelEvaluator | None,
+    patience: int,
 ) -> tuple[int, int, float]:
     """Try to open or enlarge classes under the vectors from `begin` on, until the work is done.
+
+    Parameters
+    ----------
+    work : int
+        Row types that may be looked at; a vector is finished all the same.
+    patience : int
+        Work of the privacy models (`ModelEvaluator.work`) after which it ends, also between two groups of a
+        vector. A move that takes more by itself is given up, see `Sweep.was_given_up`: it can be tried again
+        with more patience.
 
     Returns
     -------
@@ -323,25 +372,32 @@ def sweep_range(
     gained : float
         By how much the cost has become lower.
     """
+    state = sweep.state
     turn = begin
     gained = 0.0
-    while turn < vectors.size and work > 0:
+    while turn < vectors.size and (work > 0 or state[_GROUP] < state[_GROUPS]):
         vector, cost = vectors[turn], costs[turn]
-        update_keys(sweep.keys, sweep.hashes, sweep.keys.size, sweep.state[0], vector)
-        sweep.state[0] = vector
-        found = _promising(sweep, cost, k)
-        work -= sweep.keys.size // _KEYS_PER_WORK + sweep.state[1] + _WORK_PER_FOUND * found
-        turn += 1
-        if found == 0:
-            continue
-        groups = group_candidates(sweep.keys, found, sweep.grouping)
-        if sweep.parts.used[0] + groups > sweep.parts.vector.size:
-            return vectors.size, work, gained
-        found, groups = _shortlist(
-            sweep.grouping, found, groups, vector, cost, k, sweep.parts, sweep.members, sweep.stuck
-        )
-        work -= _WORK_PER_TRIED * found + _WORK_PER_GROUP * groups
+        if state[_GROUP] == state[_GROUPS]:
+            update_keys(sweep.keys, sweep.hashes, sweep.keys.size, state[0], vector)
+            state[0] = vector
+            found = _promising(sweep, cost, k)
+            work -= sweep.keys.size // _KEYS_PER_WORK + state[1] + _WORK_PER_FOUND * found
+            if found == 0:
+                turn += 1
+                continue
+            groups = group_candidates(sweep.keys, found, sweep.grouping)
+            if sweep.parts.used[0] + groups > sweep.parts.vector.size:
+                return vectors.size, work, gained
+            found, groups = _shortlist(
+                sweep.grouping, found, groups, vector, cost, k, sweep.parts, sweep.members, sweep.stuck
+            )
+            work -= _WORK_PER_TRIED * found + _WORK_PER_GROUP * groups
+            sweep.first[: groups + 1] = list_groups(sweep.grouping, found, groups)
+            state[_GROUPS], state[_GROUP] = groups, 0
         before = sweep.scratch.evaluated[0]
-        gained += _try_groups(sweep, found, groups, vector, cost, k, models)
+        gained += _try_groups(sweep, vector, cost, k, models, patience)
         work -= _WORK_PER_EVALUATED * (sweep.scratch.evaluated[0] - before)
+        if state[_GROUP] < state[_GROUPS]:
+            return turn, work, gained
+        turn += 1
     return turn, work, gained

@@ -25,6 +25,11 @@ class Demands(NamedTuple):
     people: NDArray[np.int64]
     evaluator: ModelEvaluator
 
+    @property
+    def has_models(self) -> bool:
+        """Whether there are privacy models."""
+        return bool(self.evaluator.codes.shape[0] > 0)
+
 
 def demands_of(table: RowTypeTable, k: int, models: PrivacyModels) -> Demands:
     """Return the demands on classes of a table's row types.

@@ -107,6 +107,10 @@ def _close_gaps(scan: LevelScan) -> None:
     scan.state[0] = compact(scan.living, scan.state[0])
 
 
+_WORK_PER_VALUE = 3
+"""Row types that can be looked at while privacy models look at one value."""
+
+
 @kernel
 def scan_levels(
     scan: LevelScan, forest: Forest, demands: Demands, levels: NDArray[np.int16], turn: int, work: int
@@ -124,7 +128,7 @@ def scan_levels(
     turn : int
         The first vector.
     work : int
-        Row types to look at.
+        Row types to look at; what privacy models look at (`ModelEvaluator.work`) counts for more.
 
     Returns
     -------
@@ -133,6 +137,7 @@ def scan_levels(
     """
     while turn < levels.shape[0] and scan.state[1] > 0 and work > 0:
         work -= scan.state[0]
+        before = demands.evaluator.work[0]
         move_keys(forest, scan.codes, scan.living.keys, scan.state[0], scan.level, levels[turn])
         turn += 1
         found = filter_living(
@@ -142,6 +147,7 @@ def scan_levels(
             continue
         groups = group_candidates(scan.living.keys, found, scan.grouping)
         _assign_groups(scan, demands, found, groups)
+        work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
         if 8 * scan.state[1] < 7 * scan.state[0]:
             _close_gaps(scan)
     return turn
@@ -151,6 +157,9 @@ MOST_PAIRS = 4_000_000_000
 """Most level vectors times row types for which all level vectors are tried."""
 
 _WORK_PER_STEP = 5_000_000
+
+_WORK_WHEN_LATE = 60_000_000
+"""Under privacy models, row types that may be looked at once time is over: about 0.1 s."""
 
 
 def is_lattice_small(forest: Forest, table: RowTypeTable) -> bool:
@@ -169,7 +178,8 @@ def greedy_classes(
     forest : Forest
         See `is_lattice_small`.
     clock : Clock
-        Progress is reported to it; its end is ignored, since this is the first solution.
+        Progress is reported to it. Its end is ignored, since this is the first solution; but under privacy
+        models only some more work is done once it has passed.
 
     Returns
     -------
@@ -185,9 +195,11 @@ def greedy_classes(
     """
     levels = cheapest_levels_first(forest, table)
     scan = scan_for(forest, table)
-    turn = 0
-    while turn < levels.shape[0] and scan.state[1] > 0:
+    turn, late = 0, 0
+    while turn < levels.shape[0] and scan.state[1] > 0 and late < _WORK_WHEN_LATE:
         clock.report("greedy", turn / levels.shape[0])
+        if demands.has_models and clock.is_over():
+            late += _WORK_PER_STEP
         turn = scan_levels(scan, forest, demands, levels, turn, _WORK_PER_STEP)
     return scan.class_of, np.flatnonzero(scan.class_of == UNASSIGNED).astype(np.int32)
 
@@ -203,6 +215,7 @@ def assign_rest(
     demands: Demands,
     class_of: NDArray[np.int64],
     rest: NDArray[np.int32],
+    clock: Clock | None = None,
 ) -> NDArray[np.int64]:
     """Return classes, numbered from 0, in which the rest has a place at little cost.
 
@@ -213,6 +226,9 @@ def assign_rest(
         Allowed classes; what it says about the rest is ignored.
     rest : ndarray of int32
         Row types without a class.
+    clock : Clock, optional
+        Reports progress. Under privacy models, once it is over, no row type joins a class by itself, and each
+        time twice as many classes are merged with those left as before.
 
     Raises
     ------
@@ -225,6 +241,7 @@ def assign_rest(
     which is merged with the class that costs least until it is allowed. O(r c m) for r row types and c
     classes; O(n) per merger and, under privacy models, per row type.
     """
+    clock = Clock() if clock is None else clock
     class_of = class_of.copy()
     class_of[rest] = -1
     assigned = class_of >= 0
@@ -234,11 +251,16 @@ def assign_rest(
         return class_of
     if classes > 0 and rest.size * classes <= _MOST_PAIRS:
         state = _state(forest, codes, table, class_of, classes)
-        _join_one_by_one(forest, codes, demands, table.rows, class_of, rest, *state)
+        done = 0
+        while done < rest.size and not (demands.has_models and clock.is_over()):
+            clock.report("greedy", None)
+            done = _join_one_by_one(
+                forest, codes, demands, table.rows, class_of, rest, *state, done, _WORK_PER_STEP
+            )
     if (class_of < 0).any():
         class_of[class_of < 0] = classes
         state = _state(forest, codes, table, class_of, classes + 1)
-        if not _merge_until_allowed(forest, codes, demands, class_of, classes, *state):
+        if not _is_merged(forest, codes, demands, class_of, classes, state, clock):
             raise InfeasibleError(
                 "No release of this table was found that satisfies what is demanded.",
                 hint="Demand less of the sensitive columns, or choose a smaller k.",
@@ -284,9 +306,17 @@ def _join_one_by_one(
     level: NDArray[np.int16],
     member: NDArray[np.int64],
     rows: NDArray[np.int64],
-) -> None:
+    place: int,
+    work: int,
+) -> int:
+    """Let row types of the rest, from one on, join classes until some work is done; return where to go on."""
     joined = np.empty(level.shape[1], dtype=np.int16)
-    for item in rest:
+    has_models = demands.evaluator.codes.shape[0] > 0
+    while place < rest.size and work > 0:
+        item = rest[place]
+        place += 1
+        before = demands.evaluator.work[0]
+        work -= member.size + has_models * class_of.size
         best, lowest = -1, np.inf
         for number in range(member.size):
             join_levels(forest, codes, level[number], member[number], item, joined)
@@ -294,15 +324,42 @@ def _join_one_by_one(
             rise = after - row_cost(forest, codes, level[number], member[number]) * rows[number]
             if rise < lowest:
                 best, lowest = number, rise
-        if demands.evaluator.codes.shape[0] > 0 and not is_allowed(demands, _members(class_of, best, item)):
+        if has_models and not is_allowed(demands, _members(class_of, best, item)):
+            work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
             continue
+        work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
         join_levels(forest, codes, level[best], member[best], item, level[best])
         rows[best] += item_rows[item]
         class_of[item] = best
+    return place
+
+
+_ALLOWED, _UNFINISHED, _FORBIDDEN = 1, 0, -1
+"""What merging comes to: a class that is allowed, nothing yet, one class of all rows that is not."""
+
+
+def _is_merged(
+    forest: Forest,
+    codes: NDArray[np.int32],
+    demands: Demands,
+    class_of: NDArray[np.int64],
+    rest: int,
+    state: tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64]],
+    clock: Clock,
+) -> bool:
+    """Merge the class `rest` with the cheapest others until it is allowed; return whether it is."""
+    at_once = 1
+    while True:
+        clock.report("greedy", None)
+        if demands.has_models and clock.is_over():
+            at_once *= 2
+        found = _merge(forest, codes, demands, class_of, rest, *state, at_once, _WORK_PER_STEP)
+        if found != _UNFINISHED:
+            return bool(found == _ALLOWED)
 
 
 @kernel
-def _merge_until_allowed(
+def _merge(
     forest: Forest,
     codes: NDArray[np.int32],
     demands: Demands,
@@ -311,27 +368,40 @@ def _merge_until_allowed(
     level: NDArray[np.int16],
     member: NDArray[np.int64],
     rows: NDArray[np.int64],
-) -> bool:
-    """Merge the class `rest` with the cheapest others until it is allowed; return whether it is."""
+    at_once: int,
+    work: int,
+) -> int:
+    """Merge a class with the cheapest others, some at once, until it is allowed or some work is done."""
     joined = np.empty(level.shape[1], dtype=np.int16)
-    while not is_allowed(demands, _members(class_of, rest, -1)):
-        best, lowest = -1, np.inf
+    rise = np.empty(member.size)
+    is_best = np.empty(member.size, dtype=np.bool_)
+    while True:
+        before = demands.evaluator.work[0]
+        if is_allowed(demands, _members(class_of, rest, -1)):
+            return _ALLOWED
+        if work <= 0:
+            return _UNFINISHED
+        work -= member.size + 2 * class_of.size + _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
+        rise[:] = np.inf
         for number in range(member.size):
             if number == rest or rows[number] == 0:
                 continue
             join_levels(forest, codes, level[rest], member[rest], member[number], joined)
             joined = np.maximum(joined, level[number])
             after = row_cost(forest, codes, joined, member[rest]) * (rows[rest] + rows[number])
-            rise = after - row_cost(forest, codes, level[number], member[number]) * rows[number]
-            if rise < lowest:
-                best, lowest = number, rise
-        if best < 0:
-            return False
-        join_levels(forest, codes, level[rest], member[rest], member[best], joined)
-        level[rest] = np.maximum(joined, level[best])
-        rows[rest] += rows[best]
-        rows[best] = 0
+            rise[number] = after - row_cost(forest, codes, level[number], member[number]) * rows[number]
+        is_best[:] = False
+        for turn in range(at_once):
+            best = np.argmin(rise)
+            if rise[best] == np.inf:
+                if turn == 0:
+                    return _FORBIDDEN
+                break
+            rise[best], is_best[best] = np.inf, True
+            join_levels(forest, codes, level[rest], member[rest], member[best], joined)
+            level[rest] = np.maximum(joined, level[best])
+            rows[rest] += rows[best]
+            rows[best] = 0
         for item in range(class_of.size):
-            if class_of[item] == best:
+            if class_of[item] != rest and is_best[class_of[item]]:
                 class_of[item] = rest
-    return True

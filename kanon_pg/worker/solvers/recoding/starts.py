@@ -70,13 +70,13 @@ def along_hierarchies(task: RecodingTask) -> Start:
     class_of = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
     is_forbidden = find_forbidden(task.demands, class_of)
     rest = np.flatnonzero(is_forbidden[class_of]).astype(np.int32)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
+    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest, task.clock)
     return Start(task, class_of, "mondrian along hierarchies")
 
 
 def _by_levels(task: RecodingTask) -> Start:
     class_of, rest = greedy_classes(task.forest, task.table, task.demands, task.clock)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
+    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest, task.clock)
     return Start(task, class_of, "greedy over level vectors")
 
 

@@ -19,6 +19,12 @@ from kanon_pg.worker.solvers.recoding.forest import Forest, join_levels
 
 _WORK_PER_STEP = 2_000_000
 
+_WORK_PER_VALUE = 2
+"""Cells that can be looked at while privacy models look at one value (`ModelEvaluator.work`)."""
+
+_WORK_WHEN_LATE = 40_000_000
+"""Under privacy models, what may be looked at once time is over: about 0.1 s."""
+
 
 class Stack(NamedTuple):
     """Regions to be split: ranges of `items`, and the finished region of each row type.
@@ -164,6 +170,7 @@ def _split_regions(
         top = stack.state[0] - 1
         start, end = stack.begin[top], stack.end[top]
         items = stack.items[start:end]
+        before = demands.evaluator.work[0]
         level = _levels(forest, codes, items)
         gains = np.full(width, -1.0)
         for column in range(width):
@@ -186,6 +193,7 @@ def _split_regions(
         if not is_split:
             stack.class_of[items] = stack.state[1]
             stack.state[1] += 1
+        work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
 
 
 def top_down_classes(
@@ -197,7 +205,8 @@ def top_down_classes(
     ----------
     codes : ndarray of int32, shape (n, m)
     clock : Clock
-        Progress is reported to it; its end is ignored, since this is the first solution.
+        Progress is reported to it. Its end is ignored, since this is the first solution; but under privacy
+        models only some more work is done once it has passed: regions that are left become classes.
 
     Returns
     -------
@@ -217,7 +226,12 @@ def top_down_classes(
         np.array([1, 0], dtype=np.int64), np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int64),
         np.zeros(count, dtype=np.int32),
     )  # fmt: skip
-    while stack.state[0] > 0:
+    late = 0
+    while stack.state[0] > 0 and late < _WORK_WHEN_LATE:
         clock.report("mondrian", None)
+        if demands.has_models and clock.is_over():
+            late += _WORK_PER_STEP
         _split_regions(stack, forest, codes, demands, table.rows, _WORK_PER_STEP)
+    for place in range(int(stack.state[0])):
+        stack.class_of[stack.items[stack.begin[place] : stack.end[place]]] = stack.state[1] + place
     return stack.class_of

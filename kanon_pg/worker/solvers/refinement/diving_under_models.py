@@ -6,6 +6,7 @@ one model of one column is demanded, a flow then distributes all rows anew.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.worker.classes import ClassTable, classes_of
-from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.patterns import PatternMask, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
@@ -99,6 +100,10 @@ Limits of effort: on CMC (t = 0.3) half and twice of all three change no cell. O
 t = 0.3) 8 sizes cost 1.7 and 3.0 % more than 16 in two runs, 4 of them 2.9 and 4.1 %; half and twice of the
 others save 1.3 to 2.5 %, which is what dives scatter by.
 """
+
+
+_WORK_PER_STEP = 10_000_000
+"""Members of instances, each as often as a class of it is tried, after which the clock is looked at."""
 
 
 class _Instances(NamedTuple):
@@ -213,7 +218,10 @@ def _dive_for_the_rest(
     demands = class_demands(table, request.models)
     if demands is None:
         return None
-    instances = _instances(table, mask, request.k, clock, prices, demands)
+    try:
+        instances = _instances(table, mask, request.k, clock.raising(), prices, demands)
+    except TimeOver:
+        return None
     left = table.rows - _rows_of(table, held.row_type, held.rows)
     placed = _settle_all(table, instances, demands, request.k, clock, prices, share, left.copy())
     if placed is None:
@@ -340,15 +348,33 @@ def _settle_all(
         quota = max(int(share * left.sum()), 5 * k)
         priced = PricedRows(left, people, stage.price.astype(np.int64))
         before = places.used[0]
-        _settle(pool, order, stage.is_open, priced, demands, places, k, quota, slack * unit)
+        for part in _parts(order, pool, demands):
+            if quota <= 0:
+                break
+            if clock.is_over():
+                return None
+            clock.heartbeat()
+            quota -= _settle(pool, part, stage.is_open, priced, demands, places, k, quota, slack * unit)
         if places.used[0] == before:
             slack *= MORE_SLACK
         stage.cap[:] = no_cap
         opened = np.flatnonzero(stage.is_open)
         opened = opened[np.argsort(pool.cost[opened], kind="stable")]
-        _join(pool, opened, priced, stage.cap, demands, places, CLOSE * unit)
+        for part in _parts(opened, pool, demands):
+            if clock.is_over():
+                return None
+            clock.heartbeat()
+            _join(pool, part, priced, stage.cap, demands, places, CLOSE * unit)
     done = places.used[0]
     return places.row_type[:done], places.instance[:done], places.rows[:done]
+
+
+def _parts(order: Numbers, pool: Pool, demands: ClassDemands) -> Iterator[Numbers]:
+    """Yield some instances in their order, as many at a time as take some hundredths of a second."""
+    tries = (1 + _MOST_LARGER) * len(_RAREST) if demands.beyond >= 0 else 1
+    work = np.cumsum(tries * (np.diff(pool.begin)[order] + demands.held.size))
+    ends = np.flatnonzero(np.diff(work // _WORK_PER_STEP)) + 1
+    yield from np.split(order, ends)
 
 
 def _affordable_steps(clock: Clock, began: float | None, share: float) -> int:
@@ -529,8 +555,8 @@ def _settle(
     k: int,
     quota: int,
     slack: float,
-) -> None:
-    """Open instances and give them rows until a quota of rows has a place."""
+) -> int:
+    """Open instances and give them rows until a quota of rows has a place; return how many have."""
     left, price = priced.rows, priced.prices
     done = np.int64(0)
     for number in order:
@@ -557,6 +583,7 @@ def _settle(
                 left[members[place]] -= taken[place]
         done += taken.sum()
         is_open[number] = True
+    return int(done)
 
 
 def refine_under_models(
