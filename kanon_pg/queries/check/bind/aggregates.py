@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.conversion import as_type, check_order
 from kanon_pg.queries.check.bind.expressions import Scope, bind_expression
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.functions import AGGREGATES, LIST, LIST_HINT, PAIRS, PERCENTILES, SUMS
@@ -27,7 +27,7 @@ from kanon_pg.queries.check.plan.typed import (
     walk,
 )
 from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Constant, Expression, OrderItem, Windowed
-from kanon_pg.queries.check.types import INTEGERS, UNKNOWN, common_type
+from kanon_pg.queries.check.types import INTEGERS, LABEL, UNKNOWN, common_type, shown_type
 
 
 def bind_aggregate(call: Call, rows: Scope) -> Bound:
@@ -209,7 +209,9 @@ def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
     for summary in AGGREGATES[call.function]:
         if common_type(argument.type, summary.takes) == summary.takes and argument.type != UNKNOWN:
             return summary.gives, as_type(argument, summary.takes)
-    raise Refusal("Q211", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
+    sentence = f"{call.function} does not take {shown_type(argument.type)}."
+    hint = "Cast the labels to text, or count them." if argument.type == LABEL else "Aggregate a number."
+    raise Refusal("Q211", call.span, sentence, hint)
 
 
 def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
@@ -302,10 +304,13 @@ def _call(windowed: Windowed, groups: Scope, place: Callable[[Bound], str]) -> t
     for summary in AGGREGATES.get(call.function, ()):
         if summary.takes == argument.type:
             return summary.gives, f"pg_catalog.{call.function}({place(argument)})"
-    raise Refusal("Q218", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
+    sentence = f"{call.function} does not take {shown_type(argument.type)}."
+    raise Refusal("Q218", call.span, sentence, "Aggregate a number.")
 
 
 def _sorted(item: OrderItem, groups: Scope, place: Callable[[Bound], str]) -> str:
     direction = "DESC" if item.descending else "ASC"
     nulls = "FIRST" if item.nulls_first else "LAST"
-    return f"{place(bind_expression(item.expression, groups))} {direction} NULLS {nulls}"
+    bound = bind_expression(item.expression, groups)
+    check_order(bound)
+    return f"{place(bound)} {direction} NULLS {nulls}"

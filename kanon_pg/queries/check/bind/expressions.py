@@ -45,7 +45,7 @@ from kanon_pg.queries.check.read.syntax import (
     Windowed,
     is_aggregate,
 )
-from kanon_pg.queries.check.types import UNKNOWN, common_type, written_type
+from kanon_pg.queries.check.types import UNKNOWN, common_type, shown_type, written_type
 
 _NOW = {"current_date": "date", "current_timestamp": "timestamptz", "localtimestamp": "timestamp"}
 
@@ -203,7 +203,7 @@ def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
     ]
     chosen = next(iter(exact or fitting), None)
     if chosen is None:
-        shown = ", ".join(argument.type for argument in arguments)
+        shown = ", ".join(shown_type(argument.type) for argument in arguments)
         sentence = f"The function {call.function} does not take ({shown})."
         raise Refusal("Q211", call.span, sentence, _signatures(call.function, overloads))
     converted = _convert(chosen, arguments)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import product
 
 from kanon_pg.queries.check.bind.aggregates import WINDOW
-from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.conversion import as_type, check_order
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.bind.scopes import GROUPING, GroupScope, PublicRowScope, RowScope
 from kanon_pg.queries.check.bind.sources import FromClause, named_outputs, output_name
@@ -314,6 +314,7 @@ def _sorting(item: OrderItem, outputs: tuple[Output, ...], scope: GroupScope | P
     else:
         named = [output for output in outputs if _is_name(expression, output.name)]
         bound = named[0].expression if named else _sorted_by(expression, scope)
+    check_order(replace(bound, span=expression.span))
     return Sorting(bound, item.descending, item.nulls_first)
 
 
