@@ -21,9 +21,6 @@ from kanon_pg.queries.check.plan.levels import Instance, Plan
 from kanon_pg.queries.check.plan.typed import Bound, ColumnRef
 from kanon_pg.queries.check.read.correlation import written_conjuncts
 from kanon_pg.queries.check.read.syntax import (
-    Call,
-    Case,
-    Cast,
     Expression,
     InQuery,
     Join,
@@ -315,25 +312,12 @@ def named_outputs(select: Select, rows: RowScope) -> list[tuple[str, Bound]]:
             found.extend(rows.star(item.expression.table, item.span))
         else:
             bound = bind_expression(item.expression, rows)
-            found.append((item.alias or output_name(item.expression), as_type(bound, _settled(bound))))
+            found.append((item.name, as_type(bound, _settled(bound))))
     return found
 
 
 def _settled(bound: Bound) -> str:
     return "text" if bound.type == "unknown" else bound.type
-
-
-def output_name(expression: Expression) -> str:
-    """Return the name that PostgreSQL gives to an output without AS."""
-    if isinstance(expression, Call):
-        return expression.function
-    if isinstance(expression, Cast):
-        inner = output_name(expression.operand)
-        return expression.type_name if inner == "?column?" else inner
-    if isinstance(expression, Case):
-        return "case"
-    parts = getattr(expression, "parts", None)
-    return parts[-1] if parts else "?column?"
 
 
 def _row_selection(query: Query) -> Select | None:

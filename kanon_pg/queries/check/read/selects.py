@@ -13,6 +13,7 @@ from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import QueryLimits
 from kanon_pg.queries.check.read.correlation import as_membership
 from kanon_pg.queries.check.read.expressions import read_expression, read_order_item, read_subqueries_by
+from kanon_pg.queries.check.read.output_names import given_name
 from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
 from kanon_pg.queries.check.read.sqlglot_parser import parse_text
 from kanon_pg.queries.check.read.syntax import (
@@ -265,7 +266,8 @@ def _item(node: RawNode) -> OutputItem:
         only(node, "this", "alias")
         expression = read_expression(child(node, "this"))
         return OutputItem(span=node.span, expression=expression, alias=identifier(child(node, "alias")))
-    return OutputItem(span=node.span, expression=read_expression(node), alias=None)
+    expression = read_expression(node)
+    return OutputItem(span=node.span, expression=expression, alias=None, given_name=given_name(node))
 
 
 def _sources(node: RawNode) -> tuple[Join, ...]:
