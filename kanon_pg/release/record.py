@@ -15,7 +15,7 @@ from kanon_pg.db.catalog import RelationFacts, parsed_name
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import ReleaseError, UnknownName
+from kanon_pg.errors import ReleaseError, UnknownName, as_given
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.storage import SHARDS_SCHEMA, drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
@@ -281,7 +281,9 @@ def existing_release(db: Database, given: str | None) -> Row:
         found = [] if name is None else db.rows(statement("fetch_release"), name)
         if found:
             return found[0]
-    raise UnknownName("There is no such release.", hint="SELECT * FROM kanon.releases lists them.")
+    raise UnknownName(
+        f"There is no release {as_given(given)}.", hint="SELECT * FROM kanon.releases lists them."
+    )
 
 
 def name_in_sql(db: Database, given: str) -> str | None:

@@ -297,7 +297,8 @@ def _call(windowed: Windowed, groups: Scope, place: Callable[[Bound], str]) -> t
         return "int8", "pg_catalog.count(*)"
     if call.function not in _TAKEN | _NEIGHBOURS or len(call.arguments) != 1:
         allowed = ", ".join(sorted({*_PLACES, *_TAKEN, *_NEIGHBOURS, "count(*)"}))
-        raise Refusal("Q218", call.span, "This window function is not allowed.", f"Allowed: {allowed}.")
+        sentence = f"The window function {call.function} is not allowed, or not with these arguments."
+        raise Refusal("Q218", call.span, sentence, f"Allowed: {allowed}.")
     argument = bind_expression(call.arguments[0], groups)
     if call.function in _NEIGHBOURS and argument.type != UNKNOWN:
         return argument.type, f"pg_catalog.{call.function}({place(argument)})"

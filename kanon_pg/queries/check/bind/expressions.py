@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
+from kanon_pg.errors import as_given
 from kanon_pg.queries.check.bind.constants import (
     check_constant,
     formatted_constant,
@@ -138,8 +139,12 @@ def _time(what: str, span: Span) -> Bound:
 def _cast(expression: Cast, scope: Scope) -> Bound:
     target = written_type(expression.type_name)
     if target is None:
-        hint = "Allowed are the number types, text, boolean, date, time, timestamp, interval and uuid."
-        raise Refusal("Q203", expression.span, "A cast to this type is not allowed.", hint)
+        hint = (
+            "Allowed are the number types, text, boolean, date, time, timestamp, interval and uuid;"
+            " labels of an enum are compared with plain strings."
+        )
+        sentence = f"A cast to the type {as_given(expression.type_name)} is not allowed."
+        raise Refusal("Q203", expression.span, sentence, hint)
     return written_cast(bind_expression(expression.operand, scope), target, expression.span)
 
 

@@ -130,7 +130,8 @@ class RowScope:
         """Return all columns, or those of one table."""
         tables = [item for item in self.visible if item.is_named(table)]
         if not tables:
-            raise Refusal("Q102", span, "The star means no table in FROM.", self._tables())
+            named = f'There is no table "{".".join(table)}" in FROM.'
+            raise Refusal("Q102", span, named if table else "The star has no table in FROM.", self._tables())
         found = [] if table else list(self.merged.items())
         skipped = set() if table else set(self.merged)
         found += [

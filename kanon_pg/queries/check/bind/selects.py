@@ -285,7 +285,7 @@ def _item_of(
         position = int(expression.text or "0") if (expression.text or "").isdigit() else 0
         if not 1 <= position <= len(select.items):
             raise Refusal(
-                "Q503", expression.span, "GROUP BY names no output by this number.", "Count from 1."
+                "Q503", expression.span, f"GROUP BY {expression.text} names no output.", "Count from 1."
             )
         return select.items[position - 1]
     if isinstance(expression, Name) and len(expression.parts) == 1:
