@@ -23,7 +23,7 @@ from kanon_pg.db.failures import database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, InputError, by_sqlstate
+from kanon_pg.errors import DatabaseError, InputError, KanonError, by_sqlstate
 
 
 @contextmanager
@@ -33,18 +33,49 @@ def mapped_errors() -> Iterator[None]:
         yield
     except psycopg.errors.QueryCanceled:
         raise
+    except (psycopg.DataError, UnicodeEncodeError) as error:
+        if getattr(error, "sqlstate", None) is None:
+            raise _no_text() from error
+        raise _of_server(error) from error  # type: ignore[arg-type]
+    except psycopg.OperationalError as error:
+        raise (_lost() if error.sqlstate is None else _of_server(error)) from error
     except psycopg.Error as error:
-        state, diag = error.sqlstate, error.diag
-        if state is not None and state.startswith("KA"):
-            kind = by_sqlstate(state)
-            raise kind(
-                (diag.message_primary or "").removeprefix("kanon: "),
-                detail=diag.message_detail,
-                hint=diag.message_hint,
-            ) from error
-        raise database_error(
-            state, diag.message_primary or type(error).__name__, diag.message_hint
-        ) from error
+        raise _of_server(error) from error
+
+
+def _of_server(error: psycopg.Error) -> KanonError:
+    state, diag = error.sqlstate, error.diag
+    if state is None or not state.startswith("KA"):
+        return database_error(state, diag.message_primary or type(error).__name__, diag.message_hint)
+    message = (diag.message_primary or "").removeprefix("kanon: ")
+    return by_sqlstate(state)(message, detail=diag.message_detail, hint=diag.message_hint)
+
+
+def _lost() -> DatabaseError:
+    return DatabaseError(
+        "The connection to the database was lost.",
+        detail="Whether the last change took effect is not known.",
+        hint="Look at what is there before you do it again.",
+    )
+
+
+def _no_text() -> InputError:
+    return InputError(
+        "A text has a character that PostgreSQL cannot store: a NUL, or half of one (a surrogate).",
+        hint="Leave it out.",
+    )
+
+
+def check_open(connection: Connection) -> None:
+    """Refuse a connection that was closed, by its program or because it was lost.
+
+    Raises
+    ------
+    DatabaseError
+        Without a state of the server.
+    """
+    if connection.closed:
+        raise DatabaseError("The connection is closed.", hint="Open another one.")
 
 
 @contextmanager
@@ -62,14 +93,6 @@ def every_error_mapped() -> Iterator[None]:
         except psycopg.errors.QueryCanceled as error:
             raise database_error(
                 error.sqlstate, error.diag.message_primary or type(error).__name__, _CANCELLED
-            ) from error
-        except psycopg.OperationalError as error:
-            if error.sqlstate is not None:
-                raise
-            raise DatabaseError(
-                "The connection to the database was lost.",
-                detail="Whether the last change took effect is not known.",
-                hint="Look at what is there before you do it again.",
             ) from error
 
 
@@ -107,6 +130,8 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
     DatabaseError
         If the server cannot be reached or refuses the login.
     """
+    if not isinstance(dsn, str):
+        raise InputError("A DSN must be a text.", hint="Write it like host=... dbname=...")
     try:
         address = make_conninfo(dsn, **parameters)
     except psycopg.ProgrammingError as error:
@@ -127,6 +152,27 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
             detail=_in_one_line(str(error)),
             hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
         ) from error
+
+
+def connected_to(target: Any) -> Connection:
+    """Return a connection: the one that is given, or one of a DSN.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    DatabaseError
+        As `connect`.
+    """
+    if isinstance(target, str):
+        return connect(target)
+    if not isinstance(target, psycopg.Connection):
+        raise InputError(
+            f"The target is neither a DSN nor a connection of psycopg, but of type {type(target).__name__}.",
+            hint="Give a DSN such as 'dbname=clinic', or what psycopg.connect returns. A connection of "
+            "kanon_pg.connect runs queries itself: connection.execute(...).",
+        )
+    return target
 
 
 def _account_of_server(error: psycopg.OperationalError) -> int | None:
@@ -213,7 +259,10 @@ def repeatable_read(connection: Connection) -> Iterator[None]:
     ------
     InputError
         If the connection is inside a transaction already.
+    DatabaseError
+        If it is closed.
     """
+    check_open(connection)
     if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
         raise InputError(
             "The connection is inside a transaction.", hint="Commit or roll back first, or pass a DSN."
@@ -516,13 +565,15 @@ def as_texts(connection: Connection, values: Sequence[Any]) -> list[str | None]:
     Raises
     ------
     InputError
-        psycopg has no rule for the type of a value.
+        psycopg has no rule for the type of a value, or a text cannot be stored.
     """
     transformer = Transformer(connection)
     found: list[str | None] = []
     for value in values:
         try:
             dumped = None if value is None else transformer.get_dumper(value, PyFormat.TEXT).dump(value)
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            raise _no_text() from error
         except psycopg.ProgrammingError as error:
             raise InputError(
                 f"A parameter of type {type(value).__name__} has no form in SQL.", hint="Give its text."
