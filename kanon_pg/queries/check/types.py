@@ -32,7 +32,7 @@ A type of its own here, as in PostgreSQL, where no function of texts takes an en
 is a type of PostgreSQL's that holds texts. Labels have no order here: an enum's is not that of its texts.
 """
 
-_SHOWN: Final = {LABEL: "enum"}
+_SHOWN: Final = {LABEL: "enum", UNKNOWN: "text"}
 
 WRITTEN: Final = {
     "smallint": "int2",

@@ -27,7 +27,7 @@ from kanon_pg.queries.check.plan.typed import (
     walk,
 )
 from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Constant, Expression, OrderItem, Windowed
-from kanon_pg.queries.check.types import INTEGERS, LABEL, UNKNOWN, common_type, shown_type
+from kanon_pg.queries.check.types import INTEGERS, LABEL, MOMENTS, UNKNOWN, common_type, shown_type
 
 
 def bind_aggregate(call: Call, rows: Scope) -> Bound:
@@ -210,8 +210,16 @@ def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
         if common_type(argument.type, summary.takes) == summary.takes and argument.type != UNKNOWN:
             return summary.gives, as_type(argument, summary.takes)
     sentence = f"{call.function} does not take {shown_type(argument.type)}."
-    hint = "Cast the labels to text, or count them." if argument.type == LABEL else "Aggregate a number."
+    hint = _INSTEAD.get(argument.type, "Aggregate a number.")
     raise Refusal("Q211", call.span, sentence, hint)
+
+
+_INSTEAD: Final = {
+    LABEL: "Cast the labels to text, or count them.",
+    **dict.fromkeys(
+        MOMENTS, "Write percentile_disc(0.5) WITHIN GROUP (ORDER BY column), or avg(age(column))."
+    ),
+}
 
 
 def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:

@@ -162,6 +162,9 @@ def _call(call: Call, scope: Scope) -> Bound:
         return scope.aggregate(call)
     if call.star or call.distinct or call.condition is not None or call.within is not None:
         raise _not_allowed(call)
+    if call.function not in {*FUNCTIONS, *_SPECIAL, *_OF_CONSTANTS}:
+        # said first, so that a mistyped aggregate is not taken for a column that is not grouped
+        raise _not_allowed(call)
     arguments = tuple(bind_expression(argument, scope) for argument in call.arguments)
     if call.function == "now" and not arguments:
         return _time("current_timestamp", call.span)
@@ -173,6 +176,8 @@ def _call(call: Call, scope: Scope) -> Bound:
         return special(arguments, call.span)
     return _overloaded(call, arguments)
 
+
+_OF_CONSTANTS = frozenset({"now", "to_date", "to_timestamp"})
 
 _SPECIAL: dict[str, Callable[[tuple[Bound, ...], Span], Bound]] = {
     "coalesce": bind_coalesce,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Final
 
 from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
@@ -99,6 +100,8 @@ class RowScope:
                     raise _unusable(name, item.unusable[column])
             known = sorted({key for item in tables for key in item.columns})[:12]
             hint = f"Columns here: {', '.join(known)}." if known else ""
+            near = get_close_matches(column, [key for item in tables for key in item.columns], n=1)
+            hint += f" Perhaps {near[0]}?" if near else " A text stands in single quotes."
             raise Refusal("Q101", name.span, f'There is no column "{column}" that can be used.', hint)
         return at_span(found[0], name.span)
 

@@ -307,26 +307,26 @@ def _join(node: RawNode) -> Join:
 
 
 def _source(node: RawNode) -> NamedTable | Subquery:
+    relation = optional(node, "this") if node.kind == "Table" else None
+    if node.kind not in {"Table", "Subquery"} or (relation is not None and relation.kind != "Identifier"):
+        unknown(node if relation is None else relation)
     alias = optional(node, "alias")
     if alias is not None:
         only(alias, "this")
     name = identifier(child(alias, "this")) if alias is not None else None
-    if node.kind == "Table":
+    if relation is not None:
         only(node, "this", "db", "alias", "joins")
         schema = optional(node, "db")
-        relation = child(node, "this")
         return NamedTable(
             span=node.span,
             schema=identifier(schema) if schema else None,
             name=identifier(relation),
             alias=name,
         )
-    if node.kind == "Subquery":
-        only(node, "this", "alias", "joins")
-        if name is None:
-            raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
-        return Subquery(span=node.span, query=_query(child(node, "this")), alias=name)
-    return unknown(node)
+    only(node, "this", "alias", "joins")
+    if name is None:
+        raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
+    return Subquery(span=node.span, query=_query(child(node, "this")), alias=name)
 
 
 def _scalar(node: RawNode) -> ScalarQuery:
