@@ -86,7 +86,7 @@ class Column:
     collation: int = 100
     one_scale: bool = False
     is_domain: bool = False
-    shown_type: str = ""
+    shown_type: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ where exists (select 1 from lab_results l where l.patient_id = v.patient_id and 
 
 -- name: visits of people whom the laboratory ever found abnormal
 -- tags: exists
--- expect: may be refused
+-- expect: may be refused: how many rows such people have is no count of people
 select department, count(*) from visits v
 where exists (select 1 from lab_results l where l.patient_id = v.patient_id and l.abnormal) group by department;
 
