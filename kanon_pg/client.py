@@ -4,10 +4,10 @@ Works with any PostgreSQL that `kanon_pg.admin.install` has prepared, also witho
 Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
 one and the same state of the table.
 
-`target` is a DSN, or an open connection that is not inside a transaction. ``*arguments`` and ``**options``
-are further fields of the request that a function names. `on_progress` receives a phase and the share of it
-that is done, between 0 and 1, or None. Each function raises the errors of `kanon_pg.errors`; nothing is
-changed then.
+`target` is a DSN, or an open connection of psycopg that is not inside a transaction. ``*arguments`` and
+``**options`` are further fields of the request that a function names. `on_progress` receives a phase and the
+share of it that is done, between 0 and 1, or None. Each function raises the errors of `kanon_pg.errors`;
+nothing is changed then.
 
 What reads relations with the rights of the login works with any PostgreSQL, also one that was never prepared.
 What stores something acts as the owner role; what answers queries acts as the role that reads the tables, so
@@ -40,7 +40,8 @@ from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected_to, repeatable_read
+from kanon_pg.db.python_arguments import check_argument, request_of
 from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, NotPermitted
@@ -64,7 +65,7 @@ from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.load_catalog import READER
 from kanon_pg.queries.pending_query import lock_relations
-from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
+from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest, given_text, given_texts
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions
 from kanon_pg.release import declaration, releasing
@@ -79,7 +80,7 @@ Progress = Callable[[str, float | None], None]
 
 @contextmanager
 def _transaction(target: str | Connection) -> Iterator[Connection]:
-    connection = connect(target) if isinstance(target, str) else target
+    connection = connected_to(target)
     try:
         with repeatable_read(connection):
             yield connection
@@ -211,13 +212,14 @@ def _as_login(
 
 def declare(target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any) -> None:
     """Record the roles of a relation's columns, see `DeclareRequest`; replaces an earlier declaration."""
-    request = DeclareRequest(relation, **options)
+    request = request_of(DeclareRequest, (relation,), options)
     with as_owner(target, relation, on_progress) as (db, role):
         declaration.declare(db, request, role=role)
 
 
 def undeclare(target: Target, relation: str) -> None:
     """Forget the roles of a relation's columns, and revoke rights to read it that nothing needs any more."""
+    check_argument("relation", "regclass", relation)
     with as_owner(target) as (db, role):
         declaration.undeclare(db, relation, role=role)
         revoke_read(db, relation, role)
@@ -227,7 +229,7 @@ def anonymize(
     target: Target, relation: str, k: int, *, on_progress: Progress | None = None, **options: Any
 ) -> ReleaseReport:
     """Publish a release, see `AnonymizeRequest`; returns recounted figures and proven bounds."""
-    request = AnonymizeRequest(relation, k, **options)
+    request = request_of(AnonymizeRequest, (relation, k), options)
     request.check()
     with as_owner(target, relation, on_progress) as (db, role):
         return releasing.anonymize(db, request, role=role)
@@ -237,7 +239,7 @@ def certificate(
     target: Target, release: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> str:
     """Return what proves the bound of a release, in JSON, see `CertificateRequest`; treat it as the table."""
-    request = CertificateRequest(release, *arguments, **options)
+    request = request_of(CertificateRequest, (release, *arguments), options)
     request.check()
     with as_owner(target, on_progress=on_progress) as (db, role):
         return certificates.certificate(db, request, role=role)
@@ -251,7 +253,7 @@ def composition(
     **options: Any,
 ) -> tuple[Composition, ...]:
     """Say what several releases of a table disclose together, see `CompositionRequest`."""
-    request = CompositionRequest(releases, *arguments, **options)
+    request = request_of(CompositionRequest, (releases, *arguments), options)
     request.check()
     with as_owner(target, on_progress=on_progress) as (db, role):
         return compositions.composition(db, request, role=role)
@@ -259,18 +261,22 @@ def composition(
 
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:
     """Bring a release up to date with its base relation."""
+    check_argument("release", "name", release)
     with as_owner(target, on_progress=on_progress) as (db, _):
         releasing.refresh(db, release)
 
 
 def drop(target: Target, release: str) -> None:
     """Remove a release with everything behind it."""
+    check_argument("release", "name", release)
     with as_owner(target) as (db, _):
         releasing.drop(db, release)
 
 
 def erase(target: Target, release: str, *person: str) -> None:
     """Erase what a release over time keeps of a person, and publish a version without their cohorts."""
+    check_argument("release", "name", release)
+    given_texts("person", person)
     with as_owner(target) as (db, role):
         releasing.erase(db, release, person, role=role)
 
@@ -285,7 +291,7 @@ def measure(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Measures:
     """Measure a table, view or release, see `MeasureRequest`."""
-    request = MeasureRequest(relation, *arguments, **options)
+    request = request_of(MeasureRequest, (relation, *arguments), options)
     with as_login(target, on_progress) as db:
         return measures.measure(db, request)
 
@@ -294,7 +300,9 @@ def curve(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Curve:
     """Find out what each of several k would cost, with proven bounds, see `CurveRequest`."""
-    return _as_login(target, on_progress, curves.curve, CurveRequest(relation, *arguments, **options))
+    return _as_login(
+        target, on_progress, curves.curve, request_of(CurveRequest, (relation, *arguments), options)
+    )
 
 
 def audit(
@@ -304,12 +312,12 @@ def audit(
 
     ``details=True`` adds what a report shows.
     """
-    return _as_login(target, on_progress, auditing.audit, AuditRequest(relation, k, **options))
+    return _as_login(target, on_progress, auditing.audit, request_of(AuditRequest, (relation, k), options))
 
 
 def is_anonymous(target: Target, relation: str, k: int, *arguments: Any, **options: Any) -> bool:
     """Return whether at least k people share each combination of values, see `AnonymityRequest`."""
-    request = AnonymityRequest(relation, k, *arguments, **options)
+    request = request_of(AnonymityRequest, (relation, k, *arguments), options)
     return _as_login(target, None, auditing.is_anonymous, request)
 
 
@@ -317,28 +325,32 @@ def identify(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> tuple[IdentifyingSet, ...]:
     """Find few columns that tell rows apart as well as all do, see `IdentifyRequest`."""
-    return _as_login(target, on_progress, auditing.identify, IdentifyRequest(relation, *arguments, **options))
+    return _as_login(
+        target, on_progress, auditing.identify, request_of(IdentifyRequest, (relation, *arguments), options)
+    )
 
 
 def suggest(
     target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any
 ) -> tuple[Suggestion, ...]:
     """Propose roles of columns, see `SuggestRequest`; declares nothing."""
-    return _as_login(target, on_progress, suggesting.suggest, SuggestRequest(relation, **options))
+    return _as_login(
+        target, on_progress, suggesting.suggest, request_of(SuggestRequest, (relation,), options)
+    )
 
 
 def risk(
     target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any
 ) -> tuple[RiskFigures, ...]:
     """Say how likely people are found again in a relation and its releases, see `RiskRequest`."""
-    return _as_login(target, on_progress, assessing.risk, RiskRequest(relation, **options))
+    return _as_login(target, on_progress, assessing.risk, request_of(RiskRequest, (relation,), options))
 
 
 def intervals(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Grouped:
     """Group the values of an ordered column into intervals of at least k, see `IntervalsRequest`."""
-    request = IntervalsRequest(relation, *arguments, **options)
+    request = request_of(IntervalsRequest, (relation, *arguments), options)
     return _as_login(target, on_progress, classifying.intervals, request)
 
 
@@ -346,7 +358,7 @@ def groups(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Grouped:
     """Group the values of a column without order, see `LabelsRequest`."""
-    request = LabelsRequest(relation, *arguments, **options)
+    request = request_of(LabelsRequest, (relation, *arguments), options)
     return _as_login(target, on_progress, classifying.labels, request)
 
 
@@ -354,7 +366,7 @@ def regions(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Grouped:
     """Group the values of a column into regions of neighbours, see `RegionsRequest`."""
-    request = RegionsRequest(relation, *arguments, **options)
+    request = request_of(RegionsRequest, (relation, *arguments), options)
     return _as_login(target, on_progress, classifying.regions, request)
 
 
@@ -362,22 +374,24 @@ def rectangles(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Grouped:
     """Group points into axis-parallel rectangles, see `RectanglesRequest`."""
-    request = RectanglesRequest(relation, *arguments, **options)
+    request = request_of(RectanglesRequest, (relation, *arguments), options)
     return _as_login(target, on_progress, classifying.rectangles, request)
 
 
 def define_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
     """Store a hierarchy that is written out, as the next version, see `DefineHierarchyRequest`."""
-    request = DefineHierarchyRequest(*arguments, **options)
-    rows = [list(row) if isinstance(row, tuple) else row for row in request.rows]
-    definition = {**(request.options or {}), "rows": rows if isinstance(request.rows, list | tuple) else None}
+    request = request_of(DefineHierarchyRequest, arguments, options)
+    rows = None
+    if isinstance(request.rows, list | tuple):
+        rows = [list(row) if isinstance(row, tuple) else row for row in request.rows]
+    definition = {**(request.options or {}), "rows": rows}
     with as_owner(target) as (db, role):
         return operations.define(db, request.hierarchy, definition, role=role)
 
 
 def load_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
     """Store a hierarchy that is in a table, see `LoadHierarchyRequest`."""
-    request = LoadHierarchyRequest(*arguments, **options)
+    request = request_of(LoadHierarchyRequest, arguments, options)
     with as_login(target, None) as db, exact_text(db):
         found = operations.read_table(db, request.relation, request.options)
     return _store(target, request.hierarchy, found)
@@ -385,7 +399,7 @@ def load_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHie
 
 def build_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
     """Build a hierarchy over a column and store it, see `BuildHierarchyRequest`."""
-    request = BuildHierarchyRequest(*arguments, **options)
+    request = request_of(BuildHierarchyRequest, arguments, options)
     with as_login(target, None) as db, exact_text(db):
         found = operations.build_column(
             db, request.relation, request.column_name, request.spec, request.options
@@ -401,19 +415,21 @@ def _store(target: Target, hierarchy: str, found: HierarchyDefinition) -> Stored
 
 def hierarchy_content(target: Target, hierarchy: str) -> HierarchyContent:
     """Return a stored hierarchy with its values and nodes."""
+    check_argument("hierarchy", "name", hierarchy)
     with as_owner(target) as (db, role):
         return operations.content(db, hierarchy, role=role)
 
 
 def show_hierarchy(target: Target, *arguments: Any, **options: Any) -> list[str]:
     """Return a stored hierarchy as the lines of a tree, see `ShowHierarchyRequest`."""
-    request = ShowHierarchyRequest(*arguments, **options)
+    request = request_of(ShowHierarchyRequest, arguments, options)
     with as_owner(target) as (db, role):
         return operations.show(db, request.hierarchy, request.most, role=role)
 
 
 def drop_hierarchy(target: Target, hierarchy: str) -> None:
     """Forget a stored hierarchy with all its versions; releases made with it stay as they are."""
+    check_argument("hierarchy", "name", hierarchy)
     with as_owner(target) as (db, role):
         operations.drop(db, hierarchy, role=role)
 
@@ -434,13 +450,15 @@ def protect(
     ledger_folder : str, optional
         Folder of this machine for the ledgers of queries; needed unless the option ``ledger`` is 'off'.
     """
-    request = ProtectRequest(relation, *arguments, **options)
+    request = request_of(ProtectRequest, (relation, *arguments), options)
+    check_argument("ledger_folder", "text", ledger_folder)
     with as_owner(target, relation, granting="grant_read_reader") as (db, role):
         protecting.protect(db, relation, request.k, request.options, role=role, folder=ledger_folder)
 
 
 def unprotect(target: Target, relation: str) -> None:
     """Disable queries on a relation and revoke the rights to read it that they needed."""
+    check_argument("relation", "regclass", relation)
     with as_owner(target) as (db, role):
         protecting.unprotect(db, relation, role=role)
         revoke_read(db, relation, role)
@@ -448,6 +466,7 @@ def unprotect(target: Target, relation: str) -> None:
 
 def check_query(target: Target, text: str) -> Verdict:
     """Check a query without running it, see `kanon_pg.queries.answer.check_query`."""
+    text = given_text(text)
     with as_reader(target) as (db, role, session):
         return check_text(db, text, role, search_path=tuple(session["path"]))
 
@@ -455,7 +474,7 @@ def check_query(target: Target, text: str) -> Verdict:
 def query(
     target: Target,
     text: str,
-    parameters: Sequence[str | None] = (),
+    parameters: Sequence[str | None] | None = (),
     *,
     ledger_folder: str | None = None,
 ) -> AnswerTable:
@@ -465,7 +484,7 @@ def query(
     ----------
     text : str
         One SELECT.
-    parameters : sequence of (str or None)
+    parameters : sequence of (str or None), optional
         Values of ``$1``, ``$2`` ... as text.
     ledger_folder : str, optional
         Folder of this machine for the ledgers of queries, the same at every call.
@@ -475,8 +494,10 @@ def query(
     QueryRefused, AnswerWithheld
         As `kanon_pg.queries.answer.answer_query`.
     """
+    text, values = given_text(text), given_texts("parameters", parameters)
+    check_argument("ledger_folder", "text", ledger_folder)
     with as_reader(target) as (db, role, session):
-        request = QueryRequest(text, tuple(parameters), tuple(session["path"]))
+        request = QueryRequest(text, values, tuple(session["path"]))
         return answer_query(
             db,
             request,

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.db import psycopg_adapter
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
 from kanon_pg.db.protocol import Row
@@ -35,7 +36,8 @@ from kanon_pg.db.psycopg_adapter import (
     type_number,
 )
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitted
+from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitted, as_given
+from kanon_pg.queries.request import given_text
 
 __all__ = ["Connection", "Cursor", "connect"]
 
@@ -86,7 +88,7 @@ def _numbered_names(query: str, parameters: Mapping[str, Any]) -> tuple[str, lis
         if not name:
             raise _unfit()
         if name not in parameters:
-            raise InputError(f"There is no parameter named {name}.", hint="Give it in the mapping.")
+            raise InputError(f"There is no parameter {as_given(name)}.", hint="Give it in the mapping.")
         return f"${numbers.setdefault(name, len(numbers) + 1)}"
 
     text = _PLACEHOLDER.sub(number, query)
@@ -139,12 +141,15 @@ class Cursor:
         all together.
     arraysize : int
         Rows that `fetchmany` returns by default.
+    closed : bool
+        Whether it was closed.
     """
 
     def __init__(self, connection: Connection, row_factory: RowFactory | None = None) -> None:
         self.connection = connection
         self.rowcount = -1
         self.arraysize = 1
+        self.closed = False
         self._result_sets: list[_ResultSet] = []
         self._current: int | None = None
         self._rows: Iterator[tuple[Any, ...]] = iter(())
@@ -183,6 +188,8 @@ class Cursor:
             The text of the query is refused, whatever the data.
         AnswerWithheld
             The refusal depends on the data.
+        InputError
+            The query is no text, parameters do not fit it, or the cursor is closed.
         """
         self._clear()
         self.rowcount = -1
@@ -211,6 +218,12 @@ class Cursor:
         """
         self._clear()
         self.rowcount = -1
+        if not isinstance(parameters_seq, Iterable):
+            kind = type(parameters_seq).__name__
+            raise InputError(
+                f"executemany takes a set of parameters for each query, not one {kind}.",
+                hint="Give for example [['Oncology'], ['Surgery']].",
+            )
         kept, rows = list[_ResultSet](), 0
         for parameters in parameters_seq:
             answer = self._run(query, parameters)
@@ -224,7 +237,9 @@ class Cursor:
             self.rowcount = rows
 
     def _run(self, query: str, parameters: Parameters | None) -> _ResultSet:
-        text, values = query, list[Any]()
+        if self.closed:
+            raise InputError("The cursor is closed.", hint="Take another one: connection.cursor().")
+        text, values = given_text(query), list[Any]()
         if parameters is not None:
             text, values = with_numbered_parameters(query, parameters)
         raw = self.connection.raw
@@ -273,6 +288,8 @@ class Cursor:
     def fetchmany(self, size: int | None = None) -> list[Any]:
         """Return up to `size` further rows."""
         wanted = self.arraysize if size is None else size
+        if not is_whole(wanted) or wanted < 0:
+            raise InputError("size must be a whole number of at least 0.", hint="Give for example 100.")
         return [row for _, row in zip(range(wanted), self._remaining(), strict=False)]
 
     def fetchall(self) -> list[Any]:
@@ -294,8 +311,9 @@ class Cursor:
         self._result_sets, self._current, self._rows = [], None, iter(())
 
     def close(self) -> None:
-        """Forget the answers."""
+        """Forget the answers; nothing can be run with this cursor any more."""
         self._clear()
+        self.closed = True
 
     def __enter__(self) -> Cursor:
         return self
@@ -373,7 +391,10 @@ class Connection:
             The database has no function for it.
         NotPermitted
             The role may not run queries.
+        DatabaseError
+            The connection is closed.
         """
+        psycopg_adapter.check_open(self.raw)
         try:
             with psycopg_adapter.mapped_errors(), self.raw.transaction():
                 return psycopg_adapter.PsycopgDatabase(self.raw).rows(statement(name), *arguments)

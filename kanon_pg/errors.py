@@ -256,6 +256,22 @@ def by_sqlstate(sqlstate: str) -> type[KanonError]:
     return KanonError
 
 
+_LONGEST_NAME = 128
+
+
+def as_given(name: object) -> str:
+    """Return a name that a caller gave as messages show it: quoted, its end cut off if it is very long.
+
+    For names and choices alone; what could be a value of the data is not repeated.
+
+    Examples
+    --------
+    >>> as_given('ag"e'), as_given(None)
+    ('"ag""e"', 'NULL')
+    """
+    return "NULL" if name is None else '"' + str(name)[:_LONGEST_NAME].replace('"', '""') + '"'
+
+
 def in_words(items: Iterable[object]) -> str:
     """Return names or numbers, at least one, as a sentence has them.
 

@@ -15,7 +15,7 @@ from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, check_plot, errors_as, listing, progress_bar, show, write_plot
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, tree_lines, tree_of
 from kanon_pg.hierarchies.sources import read_csv
@@ -178,7 +178,9 @@ def show_one(
         with connected(dsn) as connection:
             listed = {one.hierarchy: one for one in _listed(PsycopgDatabase(connection))}.get(hierarchy)
         if listed is None:
-            raise UnknownName("There is no hierarchy of this name.", hint="kanon hierarchy list shows them.")
+            raise UnknownName(
+                f"There is no hierarchy {as_given(hierarchy)}.", hint="kanon hierarchy list shows them."
+            )
         with opened_interface(dsn, client) as interface:
             top = tree_of(interface.hierarchy_content(hierarchy), listed.output)
         if plot is not None:

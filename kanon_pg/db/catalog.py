@@ -16,7 +16,7 @@ from kanon_pg.db.failures import (
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn
+from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn, as_given
 
 KINDS = {
     "r": "table",
@@ -137,7 +137,7 @@ class RelationFacts:
             if column.name == name:
                 return column
         raise UnknownName(
-            f"Relation {self.identifier} has no column {_shown(name)}.",
+            f"Relation {self.identifier} has no column {as_given(name)}.",
             detail="Columns: " + ", ".join(column.name for column in self.columns) + ".",
             hint="Column names are case-sensitive here; give them exactly as the relation has them.",
         )
@@ -159,8 +159,8 @@ class RelationFacts:
         for name in names:
             if name not in have:
                 raise UnknownName(
-                    f"The declaration of {self.identifier} names column {_shown(name)}, which was renamed or "
-                    "dropped since.",
+                    f"The declaration of {self.identifier} names column {as_given(name)}, which was renamed "
+                    "or dropped since.",
                     detail="Columns: " + ", ".join(column.name for column in self.columns) + ".",
                     hint="Declare the roles anew: "
                     f"SELECT kanon_declare({Literal(str(self.identifier))}, ...);",
@@ -217,7 +217,7 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
     found = db.rows(statement("describe_relation"), oid, role) if oid is not None else []
     if not found:
         raise UnknownName(
-            f"There is no table or view {_shown(relation)}.",
+            f"There is no table or view {as_given(relation)}.",
             hint="Check the spelling and the search_path, or write schema.table; quote mixed-case names.",
         )
     facts = found[0]
@@ -351,14 +351,10 @@ def _resolve(db: Database, relation: str) -> int | None:
         if error.server_state not in _NO_NAME:
             raise
         raise UnknownName(
-            "The relation's name is not a valid SQL name.",
+            f"{as_given(relation)} is not a valid SQL name of a relation.",
             hint='Write it as in SQL, for example public.patients or "My Table".',
         ) from error
     return oid
-
-
-def _shown(name: str) -> str:
-    return '"' + name[:128].replace('"', '""') + '"'
 
 
 def parsed_name(db: Database, text: str) -> list[str] | None:

@@ -261,7 +261,7 @@ def _read_names(argument: str, names: Any) -> list[str] | None:
         return None
     if not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"Argument {argument} must be a plain list of column names.",
+            f"{argument} must be a plain list of names.",
             hint="Without NULLs and nested arrays, for example '{zip,sex}'.",
         )
     return list(names)

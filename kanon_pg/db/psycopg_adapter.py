@@ -23,7 +23,7 @@ from kanon_pg.db.failures import connection_lost, database_error, time_limit_pas
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, InputError, by_sqlstate
+from kanon_pg.errors import DatabaseError, InputError, KanonError, by_sqlstate
 
 
 @contextmanager
@@ -33,20 +33,41 @@ def mapped_errors() -> Iterator[None]:
         yield
     except psycopg.errors.QueryCanceled:
         raise
+    except (psycopg.DataError, UnicodeEncodeError) as error:
+        if getattr(error, "sqlstate", None) is None:
+            raise _no_text() from error
+        raise _of_server(error) from error  # type: ignore[arg-type]
+    except psycopg.OperationalError as error:
+        raise (connection_lost() if error.sqlstate is None else _of_server(error)) from error
     except psycopg.Error as error:
-        state, diag = error.sqlstate, error.diag
-        if state is None and isinstance(error, psycopg.OperationalError):
-            raise connection_lost() from error
-        if state is not None and state.startswith("KA"):
-            kind = by_sqlstate(state)
-            raise kind(
-                (diag.message_primary or "").removeprefix("kanon: "),
-                detail=diag.message_detail,
-                hint=diag.message_hint,
-            ) from error
-        raise database_error(
-            state, diag.message_primary or type(error).__name__, diag.message_hint
-        ) from error
+        raise _of_server(error) from error
+
+
+def _of_server(error: psycopg.Error) -> KanonError:
+    state, diag = error.sqlstate, error.diag
+    if state is None or not state.startswith("KA"):
+        return database_error(state, diag.message_primary or type(error).__name__, diag.message_hint)
+    message = (diag.message_primary or "").removeprefix("kanon: ")
+    return by_sqlstate(state)(message, detail=diag.message_detail, hint=diag.message_hint)
+
+
+def _no_text() -> InputError:
+    return InputError(
+        "A text has a character that PostgreSQL cannot store: a NUL, or half of one (a surrogate).",
+        hint="Leave it out.",
+    )
+
+
+def check_open(connection: Connection) -> None:
+    """Refuse a connection that was closed, by its program or because it was lost.
+
+    Raises
+    ------
+    DatabaseError
+        Without a state of the server.
+    """
+    if connection.closed:
+        raise DatabaseError("The connection is closed.", hint="Open another one.")
 
 
 @contextmanager
@@ -101,6 +122,8 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
     DatabaseError
         If the server cannot be reached or refuses the login.
     """
+    if not isinstance(dsn, str):
+        raise InputError("A DSN must be a text.", hint="Write it like host=... dbname=...")
     try:
         address = make_conninfo(dsn, **parameters)
     except psycopg.ProgrammingError as error:
@@ -140,6 +163,27 @@ def connected(dsn: str = "", *, as_server: bool = False) -> Iterator[Connection]
     # a connection whose commit fails does not close itself
     with closing(connect(dsn, as_server=as_server)) as connection, connection:
         yield connection
+
+
+def connected_to(target: Any) -> Connection:
+    """Return a connection: the one that is given, or one of a DSN.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    DatabaseError
+        As `connect`.
+    """
+    if isinstance(target, str):
+        return connect(target)
+    if not isinstance(target, psycopg.Connection):
+        raise InputError(
+            f"The target is neither a DSN nor a connection of psycopg, but of type {type(target).__name__}.",
+            hint="Give a DSN such as 'dbname=clinic', or what psycopg.connect returns. A connection of "
+            "kanon_pg.connect runs queries itself: connection.execute(...).",
+        )
+    return target
 
 
 def _account_of_server(error: psycopg.OperationalError) -> int | None:
@@ -226,7 +270,10 @@ def repeatable_read(connection: Connection) -> Iterator[None]:
     ------
     InputError
         If the connection is inside a transaction already.
+    DatabaseError
+        If it is closed.
     """
+    check_open(connection)
     if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
         raise InputError(
             "The connection is inside a transaction.", hint="Commit or roll back first, or pass a DSN."
@@ -529,13 +576,15 @@ def as_texts(connection: Connection, values: Sequence[Any]) -> list[str | None]:
     Raises
     ------
     InputError
-        psycopg has no rule for the type of a value.
+        psycopg has no rule for the type of a value, or a text cannot be stored.
     """
     transformer = Transformer(connection)
     found: list[str | None] = []
     for value in values:
         try:
             dumped = None if value is None else transformer.get_dumper(value, PyFormat.TEXT).dump(value)
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            raise _no_text() from error
         except psycopg.ProgrammingError as error:
             raise InputError(
                 f"A parameter of type {type(value).__name__} has no form in SQL.", hint="Give its text."

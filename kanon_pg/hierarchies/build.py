@@ -367,7 +367,13 @@ NAMES = (*BUILDERS, "classes")
 
 
 def build(
-    db: Database, relation: RelationFacts, column: ColumnFacts, spec: Any, options: Any = None
+    db: Database,
+    relation: RelationFacts,
+    column: ColumnFacts,
+    spec: Any,
+    options: Any = None,
+    *,
+    argument: str = "spec",
 ) -> HierarchyDefinition:
     """Build a hierarchy over all values that a column has now, NULL apart.
 
@@ -377,6 +383,8 @@ def build(
         ``{"builder": NAME, ...}`` with the name of a builder, and the keys of that builder.
     options : mapping, optional
         Those of `kanon_pg.hierarchies.definition.StoringOptions`.
+    argument : str
+        What the caller calls the specification.
 
     Returns
     -------
@@ -392,14 +400,14 @@ def build(
     InfeasibleError
         If there are too few rows for what it wants.
     """
-    builder_spec, option_spec = Spec(spec, "spec"), Spec(options, "options")
+    builder_spec, option_spec = Spec(spec, argument), Spec(options, "options")
     kept = take_storing_options(option_spec)
     option_spec.done()
     builders = BUILDERS | {"classes": Builder(partial(classes, finder_in_worker(db)), makes_ranges=True)}
     name = builder_spec.text("builder", tuple(builders))
     if name is None:
         raise InputError(
-            "The specification names no builder.",
+            f"Argument {argument} names no builder.",
             hint=f'Choose one of {", ".join(builders)}, for example {{"builder": "intervals", "width": 5}}.',
         )
     builder = builders[name]

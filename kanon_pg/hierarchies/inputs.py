@@ -124,7 +124,7 @@ class Spec:
     given : mapping or None
         The object; None is an empty one.
     what : str
-        What it is, for sentences: ``options``, ``spec``.
+        The argument, for sentences: ``options``, ``spec``.
 
     Raises
     ------
@@ -220,7 +220,7 @@ class Spec:
         """
         if self._left:
             raise InputError(
-                f"Of the keys of argument {self._what}, {len(self._left)} cannot be used here.",
+                f"Argument {self._what}: {len(self._left)} of the keys cannot be used here.",
                 hint=f"These are: {', '.join(self._known)}.",
             )
 
@@ -230,5 +230,5 @@ class Spec:
 
     def _wrong(self, key: str, wanted: str) -> InputError:
         return InputError(
-            f'"{key}" of argument {self._what} must be {wanted}.', hint="Correct it, or leave it out."
+            f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
         )

@@ -17,7 +17,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, array_element
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InputError, NameTaken, NotPermitted, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, NameTaken, NotPermitted, UnknownName, as_given
 from kanon_pg.hierarchies.definition import HierarchyDefinition
 from kanon_pg.hierarchies.ranges import ELEMENTS
 
@@ -80,7 +80,7 @@ def stored_hierarchy(db: Database, name: str, role: str, version: int | None = N
 def held_hierarchy(db: Database, name: str, role: str) -> StoredHierarchy:
     """Look a hierarchy up, as `stored_hierarchy` does, that cannot be dropped until the transaction ends."""
     if not db.rows(statement("hierarchy_hold"), name):
-        raise _unknown()
+        raise _unknown(name)
     return stored_hierarchy(db, name, role)
 
 
@@ -187,13 +187,14 @@ def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
 def _find(db: Database, name: str, version: int | None, role: str) -> Any:
     found = db.rows(statement("hierarchy_find"), name, version, role)
     if not found:
-        raise _unknown(version)
+        raise _unknown(name, version)
     return found[0]
 
 
-def _unknown(version: int | None = None) -> UnknownName:
+def _unknown(name: str, version: int | None = None) -> UnknownName:
+    which = f"hierarchy {as_given(name)}"
     return UnknownName(
-        "There is no hierarchy of this name." if version is None else "The hierarchy has no such version.",
+        f"There is no {which}." if version is None else f"There is no version {version} of {which}.",
         hint="SELECT * FROM kanon.hierarchies lists them.",
     )
 

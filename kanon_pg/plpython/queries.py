@@ -12,7 +12,6 @@ from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.operation import SqlValue
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.spi_adapter import serve
-from kanon_pg.errors import InputError
 from kanon_pg.queries import formats, ledgers, pending_query
 from kanon_pg.queries import ledger_states as states
 from kanon_pg.queries import protection as protecting
@@ -20,7 +19,7 @@ from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.pending_query import PendingQuery
-from kanon_pg.queries.request import PROTECT, AnswerTable, QueryRequest, refused
+from kanon_pg.queries.request import PROTECT, AnswerTable, QueryRequest, given_text, given_texts, refused
 from kanon_pg.runner.limits import keep_freed_memory
 
 
@@ -111,7 +110,7 @@ def _answer(db: Database, sql: SqlValue, parameters: SqlValue, schemas: SqlValue
             keep_marks=pending.marks.extend,
         )
 
-    request = QueryRequest(_text(sql), _texts("parameters", parameters), _path(schemas))
+    request = QueryRequest(given_text(sql), given_texts("parameters", parameters), _path(schemas))
     keep_freed_memory()
     answer: AnswerTable = pending_query.serve_as_reader(db, request, operation)
     return answer
@@ -122,29 +121,11 @@ def _verdict(db: Database, sql: SqlValue, schemas: SqlValue) -> Verdict:
         return check_text(reader, pending.query.text, pending.role, search_path=pending.query.search_path)
 
     verdict: Verdict = pending_query.serve_as_reader(
-        db, QueryRequest(_text(sql), (), _path(schemas)), operation
+        db, QueryRequest(given_text(sql), (), _path(schemas)), operation
     )
     return verdict
 
 
-def _text(sql: SqlValue) -> str:
-    if sql is None or not sql.strip():
-        raise InputError(
-            "There is no query: the text is NULL or empty.",
-            hint="SELECT * FROM kanon_query('SELECT ward, count(*) FROM patients GROUP BY ward');",
-        )
-    text: str = sql
-    return text
-
-
 def _path(schemas: SqlValue) -> tuple[str, ...]:
-    named = (name for name in _texts("schemas", schemas) if name is not None)
+    named = (name for name in given_texts("schemas", schemas) if name is not None)
     return tuple(name for name in named if name != "pg_catalog" and not name.startswith("pg_temp"))
-
-
-def _texts(argument: str, values: SqlValue) -> tuple[str | None, ...]:
-    if values is None:
-        return ()
-    if not all(value is None or isinstance(value, str) for value in values):
-        raise InputError(f"Argument {argument} must be a plain list.", hint="For example: ARRAY['a', 'b'].")
-    return tuple(values)

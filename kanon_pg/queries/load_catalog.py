@@ -244,6 +244,8 @@ def _column(column: Row, row: Row, roles: Mapping[str, ColumnRole | None]) -> Co
         deterministic=column["deterministic"],
         collation=column["collation"],
         one_scale=column["one_scale"],
+        is_domain=column["is_domain"],
+        shown_type=column["shown_type"],
     )
 
 

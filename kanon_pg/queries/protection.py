@@ -8,10 +8,12 @@ from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, describe, require_readable
 from kanon_pg.db.citus import reads_tables_of_citus
-from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
+from kanon_pg.queries.check.bind.columns import is_usable, why_unusable
+from kanon_pg.queries.check.catalog import ColumnRole, Relation
 from kanon_pg.queries.ledgers import begin_ledger, has_folder
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
@@ -56,6 +58,7 @@ def protect(
             hint="Temporary and foreign tables, tables with row-level security and views that call functions "
             "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
         )
+    _check_types(db, facts, made)
     if made.protection is None or made.protection.entity is None:
         _count_rows_as_people(db, facts)
     check_beside_queries(db, relation=facts.oid)
@@ -81,6 +84,23 @@ def _require_lasting_table(db: Database, facts: RelationFacts) -> None:
             detail="The ledger knows rows by where a table has them, which Citus does not tell.",
             hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
         )
+
+
+def _check_types(db: Database, facts: RelationFacts, made: Relation) -> None:
+    """Refuse a column of persons whose type queries do not read, and name others of such types."""
+    unusable = [item for item in made.columns if not is_usable(item) and item.role is not ColumnRole.WITHHELD]
+    entity = made.protection.entity if made.protection is not None else None
+    for column in unusable:
+        if column.name == entity:
+            raise UnsuitableColumn(
+                f"The people of {facts.identifier} cannot be counted: {why_unusable(column)}.",
+                hint="Declare a column of a number, text or uuid that names a person: "
+                "SELECT kanon_declare(..., entity => 'person_id');",
+            )
+    for column in unusable:
+        if column.role is not ColumnRole.IDENTIFIER:
+            name = Identifier((column.name,))
+            db.notice(f"Column {name} of {facts.identifier} cannot be queried: {why_unusable(column)}.")
 
 
 def _count_rows_as_people(db: Database, facts: RelationFacts) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError
+from kanon_pg.errors import InputError, as_given
 from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 
 
@@ -167,7 +167,7 @@ def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules
     for name, value in options.items():
         if name not in _RULES:
             raise InputError(
-                f"There is no option {name[:60]!r}.", hint="Options are: " + ", ".join(known) + "."
+                f"There is no option {as_given(name)}.", hint="Options are: " + ", ".join(known) + "."
             )
         test, wanted = _RULES[name]
         if not test(value):

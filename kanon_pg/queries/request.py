@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from kanon_pg.db.operation import Argument, Operation
-from kanon_pg.errors import AnswerWithheld, QueryRefused
+from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
 from kanon_pg.queries.check.findings import Finding
 
 Failure = Literal["size", "rows", "time", "error", "record", "fault", "interrupted", "budget"]
@@ -31,6 +31,40 @@ class QueryRequest:
     text: str
     parameters: tuple[str | None, ...] = ()
     search_path: tuple[str, ...] = ("public",)
+
+
+def given_text(text: Any) -> str:
+    """Return the text of a query.
+
+    Raises
+    ------
+    InputError
+        If it is none, or has nothing in it.
+    """
+    if text is None or (isinstance(text, str) and not text.strip()):
+        raise InputError(
+            "There is no query: the text is NULL or empty.",
+            hint="SELECT * FROM kanon_query('SELECT ward, count(*) FROM patients GROUP BY ward');",
+        )
+    if not isinstance(text, str):
+        raise InputError("A query must be a text.", hint="Give one SELECT as a str.")
+    return text
+
+
+def given_texts(argument: str, values: Any) -> tuple[str | None, ...]:
+    """Return a list of texts; NULL is an empty one.
+
+    Raises
+    ------
+    InputError
+        If it is no plain list of texts.
+    """
+    if values is None:
+        return ()
+    is_list = isinstance(values, Sequence) and not isinstance(values, str | bytes)
+    if not is_list or not all(value is None or isinstance(value, str) for value in values):
+        raise InputError(f"{argument} must be a plain list of texts.", hint="For example: ARRAY['a', 'b'].")
+    return tuple(values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.core.solving import METHODS
 from kanon_pg.db.operation import Argument
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, as_given
 
 DEFAULT_SECONDS = 30.0
 """Default time limit of a search for better solutions."""
@@ -66,7 +66,9 @@ def check_choice(argument: str, given: Any, known: Sequence[str]) -> None:
         With those there are.
     """
     if given not in known:
-        raise UnknownName(f"There is no such {argument}.", hint="Choose one of: " + ", ".join(known) + ".")
+        raise UnknownName(
+            f"There is no {argument} {as_given(given)}.", hint="Choose one of: " + ", ".join(known) + "."
+        )
 
 
 def check_search(method: str, time_limit: float | None, seed: int | None) -> None:

@@ -77,7 +77,8 @@ def _generalized(
     db: Database, base: RelationFacts, column: CanonicalColumn, requested: HierarchyRequest, role: str
 ) -> GeneralizedColumn:
     if requested.hierarchy is None:
-        built = build(db, base, column.facts, requested.builder)
+        argument = f"hierarchies, column {column.facts.identifier}"
+        built = build(db, base, column.facts, requested.builder, argument=argument)
         require_fit(column, requested, built.hierarchy.height)
         return GeneralizedColumn(
             column, requested, built.output, built.hierarchy.height, rows=json.dumps(built.hierarchy.rows())

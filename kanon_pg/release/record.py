@@ -12,7 +12,7 @@ from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import ReleaseError, UnknownName
+from kanon_pg.errors import ReleaseError, UnknownName, as_given
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.storage import SHARDS_SCHEMA, drop_shards
 from kanon_pg.release.naming import name_in_sql
@@ -275,7 +275,7 @@ def existing_release(db: Database, given: str | None) -> Row:
         if found:
             return found[0]
     raise UnknownName(
-        "There is no such release.",
+        f"There is no release {as_given(given)}.",
         detail="A release is named like its view in schema safe, with or without the schema.",
         hint="SELECT * FROM kanon.releases lists them.",
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.core.solving import DISTANCES, DIVERSITIES, MODEL_PARAMETERS, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     OwnRelation,
@@ -106,9 +106,8 @@ def _require_object(what: str, value: Any, keys: Sequence[str], example: str) ->
         raise InputError(f"{what.capitalize()} must be a JSON object.", hint=example)
     for key in value:
         if key not in keys:
-            shown = str(key)[:64].replace('"', '""')
             raise UnknownName(
-                f'{what.capitalize()} has no key "{shown}".', hint="Keys are: " + ", ".join(keys) + "."
+                f"{what.capitalize()} has no key {as_given(key)}.", hint="Keys are: " + ", ".join(keys) + "."
             )
 
 

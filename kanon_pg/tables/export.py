@@ -18,11 +18,11 @@ import pyarrow.csv as arrow_csv
 from pyarrow import parquet
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.statements import Statement, render, statement
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.release.naming import name_in_sql
 from kanon_pg.tables.whole_file import complete_or_absent
 
@@ -116,7 +116,7 @@ def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
         if found:
             return describe(db, str(found[0]["oid"]))
     raise UnknownName(
-        f"There is no release {Identifier((release,))}.",
+        f"There is no release {as_given(release)}.",
         hint="Only releases are exported; `kanon releases` lists them.",
     )
 

@@ -17,7 +17,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, InputError, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, UnknownName, as_given
 from kanon_pg.tables.csv_file import CsvColumn, CsvFile
 
 IfExists = Literal["fail", "replace", "append"]
@@ -166,7 +166,7 @@ def _parse_name(db: Database, table: str) -> Identifier:
     parts = parsed_name(db, table)
     if parts is None or len(parts) > 2:
         raise InputError(
-            "The table's name is not a valid SQL name.",
+            f"{as_given(table)} is not a valid SQL name of a table.",
             hint='Write it as in SQL, for example patients, hospital.patients or "My Table".',
         )
     return Identifier.of(*parts)

@@ -17,10 +17,11 @@ CROSS JOIN LATERAL (
     SELECT pg_catalog.hashtextextended(
         pg_catalog.string_agg(
             pg_catalog.format(
-                '%L:%s:%s:%s:%s:%s',
+                '%L:%s:%s:%s:%s:%s:%s',
                 a.attname, a.attnum, a.atttypid, a.attcollation, a.atthasmissing,
                 -- what a generated column is computed from need not be stored
-                CASE WHEN a.attgenerated <> '' THEN e.oid END
+                CASE WHEN a.attgenerated <> '' THEN e.oid END,
+                labels.hash
             ),
             ',' ORDER BY a.attnum
         ),
@@ -28,5 +29,13 @@ CROSS JOIN LATERAL (
     ) AS hash
     FROM pg_catalog.pg_attribute AS a
     LEFT JOIN pg_catalog.pg_attrdef AS e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+    CROSS JOIN LATERAL (
+        -- of an enum: rows hold numbers, which stay the same when a label gets another name
+        SELECT pg_catalog.hashtextextended(
+            pg_catalog.string_agg(pg_catalog.format('%s:%L', l.oid, l.enumlabel), ',' ORDER BY l.oid), 0
+        ) AS hash
+        FROM pg_catalog.pg_enum AS l
+        WHERE l.enumtypid = a.atttypid
+    ) AS labels
     WHERE a.attrelid = below.oid AND a.attnum > 0 AND NOT a.attisdropped
 ) AS columns

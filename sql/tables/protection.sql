@@ -55,7 +55,8 @@ COMMENT ON COLUMN kanon.protection.dominance IS 'Largest share of a sum that one
 COMMENT ON COLUMN kanon.protection.extremes IS 'Columns whose smallest and largest value may be queried: never, insensitive, always.';
 COMMENT ON COLUMN kanon.protection.ledger IS 'How far answers are compared with earlier ones: off, pairwise, linear.';
 COMMENT ON COLUMN kanon.protection.one_sided IS 'Whether sets are refused that an earlier set nearly contains, or nearly lies in.';
-COMMENT ON COLUMN kanon.protection.rank IS 'Most independent sets that are kept for sums and differences.';
+COMMENT ON COLUMN kanon.protection.rank IS
+'Most independent sets of people (none the sum or difference of others) that are kept for sums and differences of answers, and most that one answer may add. An answer that needs more is withheld with the reason full; ledger pairwise forgets the oldest instead where answers together need more.';
 COMMENT ON COLUMN kanon.protection.queries IS 'Most queries of one login within a period; NULL for no limit.';
 COMMENT ON COLUMN kanon.protection.refusals IS 'Withheld answers to one login within a period after which it is locked out; NULL for no limit.';
 COMMENT ON COLUMN kanon.protection.all_queries IS 'Most queries of all logins together within a period; NULL for no limit.';

@@ -105,6 +105,7 @@ def test_help_explains_every_function_with_its_arguments_and_an_example(db: psyc
 def test_help_on_nothing_names_the_list(db: psycopg.Connection) -> None:
     with pytest.raises(psycopg.Error) as raised:
         db.execute("SELECT * FROM kanon_help('nothing')")
+    assert raised.value.diag.message_primary == 'There is no function "kanon_nothing".'
     assert (raised.value.diag.sqlstate, raised.value.diag.message_hint) == (
         "KA101",
         "SELECT * FROM kanon_help(); lists all.",

@@ -62,7 +62,7 @@ def test_refusals_are_the_same_through_both_interfaces(
 
 def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, Interface]) -> None:
     for names in (["age", None], [["age"], ["sex"]]):
-        with pytest.raises(InputError, match="plain list of column names"):
+        with pytest.raises(InputError, match="plain list of names"):
             audit(audit_interfaces[0], "people", 5, columns=names)
 
 

@@ -215,11 +215,11 @@ def test_what_only_a_command_can_get_wrong(arguments: list[str], words: str) -> 
         (["anonymize", "people", "1"], "KA100", "k must be at least 2"),
         (["anonymize", "people", "501", "--quasi-identifier=age"], "KA200", "fewer than k"),
         (["anonymize", "nowhere", "5"], "KA101", "no table or view"),
-        (["anonymize", "people", "5", "--hierarchy=age=nothing"], "KA101", "no hierarchy of this name"),
+        (["anonymize", "people", "5", "--hierarchy=age=nothing"], "KA101", 'no hierarchy "nothing"'),
         (["anonymize", "people", "5", "--release=" + "n" * 64], "KA100", "longer than 63 bytes"),
         (["declare", "people", "--quasi-identifier=age", "--sensitive=age"], "KA104", "age"),
-        (["refresh", "nothing"], "KA101", "no such release"),
-        (["drop", "nothing"], "KA101", "no such release"),
+        (["refresh", "nothing"], "KA101", 'no release "nothing"'),
+        (["drop", "nothing"], "KA101", 'no release "nothing"'),
     ],
 )
 def test_refusals_are_json_with_exit_code_1(

@@ -661,7 +661,7 @@ def test_refusals(hospital: Interface) -> None:
         ([], InputError, "0 releases"),
         (["patients"] * 13, InputError, "13 releases"),
         (["patients", None], InputError, "plain list"),
-        (["patients", "nobody"], UnknownName, "no such release"),
+        (["patients", "nobody"], UnknownName, 'no release "nobody"'),
         (["patients@1"], UnknownName, "not remembered"),
         (["patients", "others"], InputError, "different tables"),
     ):

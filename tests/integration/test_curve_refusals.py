@@ -26,7 +26,7 @@ REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"ks": None}, InputError, "ks is NULL."),
     ({"ks": [[2, 3], [4, 5]]}, InputError, "ks must be a plain list of integers."),
     ({"ks": [2, 212]}, InfeasibleError, '"public"."people" has 211 rows, fewer than k = 212.'),
-    ({"method": "magic"}, UnknownName, "There is no such method."),
+    ({"method": "magic"}, UnknownName, 'There is no method "magic".'),
     ({"patterns": "age"}, InputError, "The patterns are neither a list nor an object of constraints."),
     (
         {"quasi_identifiers": ["doc"]},

@@ -458,8 +458,18 @@ def test_values_that_would_look_alike_need_a_lowest_level(people: Interface) -> 
         ({"age": {"hierarchy": "ages", "loss": [0, 0.5, 0.4, 1]}}, InputError, "not one of those there are"),
         ({"age": {"hierarchy": "ages", "loss": [0, 1]}}, InputError, "has 2 numbers; its hierarchy has 4"),
         ({"diagnosis": "ages"}, InputError, "is not a quasi-identifier"),
-        ({"nothing": "ages"}, KanonError, "has no column"),
-        ({"age": "nothing"}, KanonError, "There is no hierarchy of this name"),
+        ({"nothing": "ages"}, KanonError, 'has no column "nothing"'),
+        (
+            {"age": {"builder": "intervals", "width": "x"}},
+            InputError,
+            'Argument hierarchies, column "age": "width" must be',
+        ),
+        (
+            {"age": {"builder": "intervals", "width": 5, "secret1": 1}},
+            InputError,
+            'Argument hierarchies, column "age": 1 of the keys',
+        ),
+        ({"age": "nothing"}, KanonError, 'There is no hierarchy "nothing"'),
     ],
 )
 def test_hierarchies_that_cannot_be_had_as_requested_are_refused(

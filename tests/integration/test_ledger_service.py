@@ -551,6 +551,22 @@ def test_attack_by_a_column_that_takes_the_name_of_another(hall: Hall, change: s
         assert ask(one, text) is None
 
 
+def test_attack_by_labels_of_an_enum_that_exchange_their_names(hall: Hall) -> None:
+    """No row is written, no file is made, the column is the same, and one label means other people."""
+    mood = f"mood_{next(_numbers)}"
+    hall.admin.execute(f"create type {mood} as enum ('sad', 'glad')")
+    table, session = hall.table(extra=f"mood {mood} default 'sad'"), hall.session()
+    hall.admin.execute(f"update {table} set mood = 'glad' where age <= 29")
+    text = f"select count(*) from {table} where mood = 'glad'"
+    assert all(ask(session, text) == [{"count": 29}] for _ in range(2))
+    hall.admin.execute(f"alter type {mood} rename value 'glad' to 'other'")
+    hall.admin.execute(f"alter type {mood} rename value 'sad' to 'glad'")
+    for one in (session, hall.session(BOB)):
+        assert ask(one, text) == [{"count": PEOPLE - 29}]
+        # one person less than those who were glad before
+        assert ask(one, f"select count(*) from {table} where age <= 28") is None
+
+
 def test_attack_by_who_changed_elsewhere_while_one_answer_comes_again(hall: Hall) -> None:
     """An answer that comes again does not make the ledger take old people for those of now."""
     table, session = hall.table(), hall.session()

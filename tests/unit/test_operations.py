@@ -87,7 +87,7 @@ def test_a_field_is_all_that_an_argument_needs_in_calls(longer: Operation[_Longe
     values = longer.values(given)
     assert values[before:] == (7.0, ["a"], json.dumps({"diversity": "entropy", "classes": {"min": 3}}))
     assert longer.request(*values) == request
-    with pytest.raises(InputError, match="Argument friends must be a plain list"):
+    with pytest.raises(InputError, match="friends must be a plain list"):
         longer.request(*values[:-2], [None], values[-1])
 
 

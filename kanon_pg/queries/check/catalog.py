@@ -19,6 +19,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
+
+ENUM: Final = "enum"
+"""Name of the type of all columns whose values are labels of an enum."""
+
+ENUM_OF_OTHERS: Final = "enum of others"
+"""The same, where somebody could rename labels who owns neither the relation nor the server."""
 
 
 class ColumnRole(Enum):
@@ -53,7 +60,8 @@ class Column:
     name : str
         Name as stored in the catalog.
     type_name : str
-        ``pg_type.typname`` if the type lives in ``pg_catalog``, otherwise ``schema.name`` (and refused).
+        ``pg_type.typname`` if the type lives in ``pg_catalog``, `ENUM` or `ENUM_OF_OTHERS` for
+        an enum, otherwise ``schema.name`` (and refused). For a domain that of the type below it.
     nullable : bool
         False only if the catalog proves that no NULL can occur.
     role : ColumnRole
@@ -64,6 +72,10 @@ class Column:
         Whether equality of the column's collation is equality of bytes (True for types without collation).
     one_scale : bool
         Whether the type gives all its numbers the same decimals, as ``numeric(10, 2)`` does.
+    is_domain : bool
+        Whether the type is a domain.
+    shown_type : str
+        The type as messages name it; empty for that of `type_name`.
     """
 
     name: str
@@ -73,6 +85,8 @@ class Column:
     deterministic: bool = True
     collation: int = 100
     one_scale: bool = False
+    is_domain: bool = False
+    shown_type: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from kanon_pg.queries.check.plan.levels import Output, Plan
 from kanon_pg.queries.check.plan.typed import number_type, size_of
 from kanon_pg.queries.check.read.selects import read_query
 from kanon_pg.queries.check.rules import findings
+from kanon_pg.queries.check.types import LABEL
 from kanon_pg.queries.check.verdict import OutputColumn, Verdict
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, parameters
 from kanon_pg.queries.check.write.entity_sets import combined_sql, entity_sets
@@ -95,7 +96,8 @@ def _accepted(plan: Plan, canonical: CanonicalWriter, sql: str, options: Options
 
 
 def _output(output: Output) -> OutputColumn:
-    return OutputColumn(output.name, number_type(output.expression))
+    kind = number_type(output.expression)
+    return OutputColumn(output.name, "text" if kind == LABEL else kind)
 
 
 def _refused(findings: list[Finding]) -> Verdict:

@@ -79,7 +79,7 @@ CATALOGUE: Final = (
     FindingCode("Q028", "A subquery in FROM has no name.", _ONE_FORM, "Write (SELECT ...) AS x."),
     FindingCode("Q099", "The checker failed.", "A defect must not let a query pass.", "Write the query differently, and report it."),
     FindingCode("Q100", "There is no such relation for this role.", "Relations that a role may not know do not exist for it.", "Check the spelling and the schema."),
-    FindingCode("Q101", "There is no such column that can be used.", "Columns of unusual types or collations have no safe equality.", "Ask a curator for a view with the value as text or number."),
+    FindingCode("Q101", "There is no such column that can be used.", "Queries read numbers, texts, truth values, dates, moments, times, intervals, ranges of whole numbers and of days, uuid, enums and domains over these: of other types, and of collations that take different texts for equal, no equality is safe.", "Ask a curator to offer the value as text or number, in a column or in a declared view."),
     FindingCode("Q102", "There is no such table in FROM.", _ONE_FORM, "Name a table or alias of FROM."),
     FindingCode("Q103", "A column or output is ambiguous.", _ONE_FORM, "Write table.column, or name outputs with AS."),
     FindingCode("Q104", "A name stands twice in FROM or WITH.", _ONE_FORM, "Give one of them an alias."),

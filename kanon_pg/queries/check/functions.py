@@ -262,6 +262,11 @@ _ADVICE_FOR: Final[dict[str, tuple[str, ...]]] = {
     "Functions that return rows are not allowed.": ("generate_series", "unnest"),
     "Write a || b.": ("concat", "concat_ws", "format"),
     "Use CASE to rename values.": ("replace", "translate"),
+    "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column).": ("median",),
+    "Write COALESCE(column, value).": ("ifnull", "isnull", "nvl"),
+    "Write CASE WHEN condition THEN value ELSE other END.": ("if", "iif", "decode"),
+    "Write extract(year from column), or date_trunc('month', column).": ("year", "quarter", "month", "day"),
+    "Subtract: the difference of two dates is a number of days.": ("datediff", "date_diff"),
     "Write a constant such as date '2024-01-31', or date_trunc.": ("make_date", "to_date", "to_timestamp"),
 }
 ADVICE: Final = {name: hint for hint, names in _ADVICE_FOR.items() for name in names}

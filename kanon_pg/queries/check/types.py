@@ -1,7 +1,9 @@
 """The types that may be used, as data, and how they meet.
 
-A type that is not in `TYPES` cannot be read, cast to or returned. Every type here lives in
-``pg_catalog``, has equality, hashing and an order, and an output function that cannot fail.
+A type that is not in `TYPES` cannot be read, cast to or returned, but for the labels of enums, which are
+texts. Every type here lives in ``pg_catalog``, has equality, hashing and an order, and an output function
+that cannot fail. A domain is read as the type below it: that conversion changes no byte, checks nothing and
+calls nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +24,15 @@ TYPES: Final = frozenset({*NUMBERS, *MOMENTS, *RANGES, "bool", "text", "time", "
 
 AS_TEXT: Final = frozenset({"varchar", "bpchar"})
 """Column types that are read as text (trailing blanks of ``char(n)`` mean nothing and are cut off)."""
+
+LABEL: Final = "varchar"
+"""The label of an enum: compared with labels and constants for equality, grouped and counted, no more.
+
+A type of its own here, as in PostgreSQL, where no function of texts takes an enum either. In canonical SQL it
+is a type of PostgreSQL's that holds texts. Labels have no order here: an enum's is not that of its texts.
+"""
+
+_SHOWN: Final = {LABEL: "enum", UNKNOWN: "text"}
 
 WRITTEN: Final = {
     "smallint": "int2",
@@ -71,13 +82,18 @@ def written_type(name: str) -> str | None:
     return WRITTEN.get(name.removeprefix("pg_catalog."))
 
 
+def shown_type(type_name: str) -> str:
+    """Return a type of an expression as messages name it."""
+    return _SHOWN.get(type_name, type_name)
+
+
 def common_type(left: str, right: str) -> str | None:
     """Return the type in which two values are compared or listed together.
 
     Parameters
     ----------
     left, right : str
-        Members of `TYPES`, or `UNKNOWN`.
+        Members of `TYPES`, `LABEL` or `UNKNOWN`.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kanon_pg.core.json_numbers import is_number, is_whole
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, as_given
 
 LEAVERS = ("retain", "withhold", "show")
 """What happens to those who leave, until k of their cohort can leave together: their stored cells stay
@@ -71,9 +71,8 @@ def parse_over_time(argument: Any) -> OverTime | None:
     keys = [field.name for field in fields(OverTime)]
     for key in argument:
         if key not in keys:
-            shown = str(key)[:64].replace('"', '""')
             raise UnknownName(
-                f'Option over_time has no key "{shown}".', hint="Keys are: " + ", ".join(keys) + "."
+                f"Option over_time has no key {as_given(key)}.", hint="Keys are: " + ", ".join(keys) + "."
             )
     found = OverTime(**{key: value for key, value in argument.items() if value is not None})
     _require_one_of("leavers", found.leavers, LEAVERS)

@@ -32,7 +32,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'KA101',
-            MESSAGE = 'There is no such function.',
+            MESSAGE = pg_catalog.format('There is no function "%s".', wanted),
             HINT = 'SELECT * FROM kanon_help(); lists all.';
     END IF;
     RETURN QUERY

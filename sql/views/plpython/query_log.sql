@@ -14,4 +14,5 @@ COMMENT ON COLUMN kanon.query_log.role IS 'The role whose rights counted.';
 COMMENT ON COLUMN kanon.query_log.query IS 'The query as it was written.';
 COMMENT ON COLUMN kanon.query_log.parameters IS 'Its values.';
 COMMENT ON COLUMN kanon.query_log.outcome IS 'answered or withheld.';
-COMMENT ON COLUMN kanon.query_log.reason IS 'Why it was withheld, or a part of it; shown to nobody else.';
+COMMENT ON COLUMN kanon.query_log.reason IS
+'Why it was withheld, or a part of it, in one word; shown to nobody else. For example size: a part had fewer than k people. full: it adds more sets of people than the rule rank has room for. undecided: whether sums and differences with earlier answers single somebody out would take too long to prove. The how-to on answering queries has all.';

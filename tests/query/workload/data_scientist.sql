@@ -225,6 +225,18 @@ select ward, count(*) from patients where diagnosis in (select code from icd_cod
 select ward, count(*) from patients p
 where exists (select 1 from lab_results l where l.patient_id = p.patient_id and l.abnormal) group by ward;
 
+-- name: people by department whom the laboratory ever found abnormal, who have several rows in both tables
+-- tags: exists, count distinct
+-- expect: answered
+select v.department, count(distinct v.patient_id) from visits v
+where exists (select 1 from lab_results l where l.patient_id = v.patient_id and l.abnormal) group by v.department;
+
+-- name: visits of people whom the laboratory ever found abnormal
+-- tags: exists
+-- expect: may be refused: how many rows such people have is no count of people
+select department, count(*) from visits v
+where exists (select 1 from lab_results l where l.patient_id = v.patient_id and l.abnormal) group by department;
+
 -- name: patients who ever had an abnormal result, as a join
 -- tags: join protected, count distinct
 -- expect: answered

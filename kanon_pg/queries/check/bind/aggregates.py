@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.conversion import as_type, check_order
 from kanon_pg.queries.check.bind.expressions import Scope, bind_expression
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.functions import AGGREGATES, LIST, LIST_HINT, PAIRS, PERCENTILES, SUMS
@@ -27,7 +27,7 @@ from kanon_pg.queries.check.plan.typed import (
     walk,
 )
 from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Constant, Expression, OrderItem, Windowed
-from kanon_pg.queries.check.types import INTEGERS, UNKNOWN, common_type
+from kanon_pg.queries.check.types import INTEGERS, LABEL, MOMENTS, UNKNOWN, common_type, shown_type
 
 
 def bind_aggregate(call: Call, rows: Scope) -> Bound:
@@ -209,7 +209,17 @@ def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
     for summary in AGGREGATES[call.function]:
         if common_type(argument.type, summary.takes) == summary.takes and argument.type != UNKNOWN:
             return summary.gives, as_type(argument, summary.takes)
-    raise Refusal("Q211", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
+    sentence = f"{call.function} does not take {shown_type(argument.type)}."
+    hint = _INSTEAD.get(argument.type, "Aggregate a number.")
+    raise Refusal("Q211", call.span, sentence, hint)
+
+
+_INSTEAD: Final = {
+    LABEL: "Cast the labels to text, or count them.",
+    **dict.fromkeys(
+        MOMENTS, "Write percentile_disc(0.5) WITHIN GROUP (ORDER BY column), or avg(age(column))."
+    ),
+}
 
 
 def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
@@ -295,17 +305,21 @@ def _call(windowed: Windowed, groups: Scope, place: Callable[[Bound], str]) -> t
         return "int8", "pg_catalog.count(*)"
     if call.function not in _TAKEN | _NEIGHBOURS or len(call.arguments) != 1:
         allowed = ", ".join(sorted({*_PLACES, *_TAKEN, *_NEIGHBOURS, "count(*)"}))
-        raise Refusal("Q218", call.span, "This window function is not allowed.", f"Allowed: {allowed}.")
+        sentence = f"The window function {call.function} is not allowed, or not with these arguments."
+        raise Refusal("Q218", call.span, sentence, f"Allowed: {allowed}.")
     argument = bind_expression(call.arguments[0], groups)
     if call.function in _NEIGHBOURS and argument.type != UNKNOWN:
         return argument.type, f"pg_catalog.{call.function}({place(argument)})"
     for summary in AGGREGATES.get(call.function, ()):
         if summary.takes == argument.type:
             return summary.gives, f"pg_catalog.{call.function}({place(argument)})"
-    raise Refusal("Q218", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
+    sentence = f"{call.function} does not take {shown_type(argument.type)}."
+    raise Refusal("Q218", call.span, sentence, "Aggregate a number.")
 
 
 def _sorted(item: OrderItem, groups: Scope, place: Callable[[Bound], str]) -> str:
     direction = "DESC" if item.descending else "ASC"
     nulls = "FIRST" if item.nulls_first else "LAST"
-    return f"{place(bind_expression(item.expression, groups))} {direction} NULLS {nulls}"
+    bound = bind_expression(item.expression, groups)
+    check_order(bound)
+    return f"{place(bound)} {direction} NULLS {nulls}"

@@ -18,7 +18,7 @@ from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, constant_value
-from kanon_pg.queries.check.types import UNKNOWN
+from kanon_pg.queries.check.types import LABEL, UNKNOWN
 
 _NUMBER = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -176,7 +176,7 @@ def _uuid(text: str) -> str | None:
 
 
 _READING: dict[str, Callable[[str], str | None]] = {
-    "text": lambda text: text if len(text) <= _MOST_TEXT else None,
+    **dict.fromkeys(("text", LABEL), lambda text: text if len(text) <= _MOST_TEXT else None),
     "bool": lambda text: _WORDS.get(text.strip().lower()),
     "int2": _whole("int2"),
     "int4": _whole("int4"),
@@ -215,7 +215,7 @@ def typed_constant(constant: TypedConstant | ParameterRef, target: str) -> Typed
     constant : TypedConstant or ParameterRef
         Of type `UNKNOWN`.
     target : str
-        Member of `kanon_pg.queries.check.types.TYPES`.
+        Member of `kanon_pg.queries.check.types.TYPES`, or `LABEL`.
 
     Raises
     ------

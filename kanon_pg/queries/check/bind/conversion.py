@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_pg.queries.check.bind.constants import typed_constant
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, number_type
-from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS, UNKNOWN, common_type
+from kanon_pg.queries.check.types import FLOATS, INTEGERS, LABEL, NUMBERS, UNKNOWN, common_type, shown_type
 
 
 def as_type(expression: Bound, target: str) -> Bound:
@@ -31,8 +31,9 @@ def as_type(expression: Bound, target: str) -> Bound:
     if expression.type == target:
         return expression
     if common_type(expression.type, target) != target:
-        sentence = f"A value of type {expression.type} cannot stand where {target} is expected."
-        raise Refusal("Q202", expression.span, sentence, "Compare values of the same type.")
+        shown = shown_type(expression.type)
+        sentence = f"A value of type {shown} cannot stand where {shown_type(target)} is expected."
+        raise Refusal("Q202", expression.span, sentence, _same_type(expression.type, target))
     if expression.as_numeric and target in INTEGERS:
         return AllowedCall(
             type=target,
@@ -43,6 +44,28 @@ def as_type(expression: Bound, target: str) -> Bound:
             span=expression.span,
         )
     return cast(expression, target, expression.span)
+
+
+def _same_type(*types: str) -> str:
+    return _LABELS_HINT if LABEL in types else "Compare values of the same type."
+
+
+_LABELS_HINT = (
+    "A label of an enum is equal to a constant, or in a list of them; for all else cast it to text."
+)
+
+
+def check_order(expression: Bound) -> None:
+    """Refuse labels of an enum where values are put into an order.
+
+    Raises
+    ------
+    Refusal
+        Q202.
+    """
+    if expression.type == LABEL:
+        hint = "Sort by its text (a cast ::text), or by a CASE with a number for each label."
+        raise Refusal("Q202", expression.span, "Queries do not know the order of an enum's labels.", hint)
 
 
 def in_number_type(expression: Bound, target: str) -> Bound:
@@ -76,8 +99,9 @@ def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, .
     for expression in expressions:
         meeting = common_type(target, expression.type)
         if meeting is None:
-            sentence = f"Values of type {target} and {expression.type} cannot be compared."
-            raise Refusal("Q202", span, sentence, "Compare values of the same type.")
+            shown = f"{shown_type(target)} and {shown_type(expression.type)}"
+            sentence = f"Values of type {shown} cannot be compared."
+            raise Refusal("Q202", span, sentence, _same_type(target, expression.type))
         target = meeting
     if target == UNKNOWN:
         target = "text"
@@ -122,7 +146,8 @@ def written_cast(expression: Bound, target: str, span: Span) -> Bound:
     if _cannot_fail(source, target):
         return cast(expression, target, span)
     hint = "Compare as text." if source == "text" else "Leave the cast out."
-    raise Refusal("Q203", span, f"A cast from {source} to {target} can fail or depends on settings.", hint)
+    shown = f"{shown_type(source)} to {target}"
+    raise Refusal("Q203", span, f"A cast from {shown} can fail or depends on settings.", hint)
 
 
 def _rounded(expression: Bound, target: str, span: Span) -> Bound:
@@ -141,7 +166,7 @@ def _cannot_fail(source: str, target: str) -> bool:
     if source in NUMBERS and target in NUMBERS:
         return target != "int2" and (target != "float4" or source in INTEGERS)
     if target == "text":
-        return source in {*INTEGERS, "numeric", "bool", "date", "timestamp", "uuid", "time", "text"}
+        return source in {*INTEGERS, "numeric", "bool", "date", "timestamp", "uuid", "time", "text", LABEL}
     return (source, target) in {
         ("date", "timestamp"),
         ("timestamp", "date"),

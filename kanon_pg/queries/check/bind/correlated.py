@@ -4,7 +4,8 @@
 
 compares people by what names them, which only a join may do. So it becomes a join with these rows of people:
 of the row that each person has, or, in a query that counts people, of any number of them, where ``count(*)``
-becomes ``count(DISTINCT customer_id)``. EXISTS is read as such a condition (`read.correlation`).
+of a table with one row for each person becomes ``count(DISTINCT customer_id)``. EXISTS is read as such a
+condition (`read.correlation`).
 
     WHERE e.salary > (SELECT avg(x.salary) FROM employees x WHERE x.grade = e.grade)
 
@@ -138,9 +139,10 @@ def _with_people(
     if inside is None:
         return None
     if len(inner.sources) > 1 or not _has_one_row(inside):
-        one_each = len(names.sources) == 1 and _has_one_row(outside) and _is_grouped(select)
-        counted = _counting_people(select, order, part.value) if one_each else None
-        if counted is None:
+        alone = len(names.sources) == 1 and _is_grouped(select)
+        counted = _counting_people(select, order, part.value) if alone else None
+        # a count of rows is one of people only where each has one
+        if counted is None or not (_has_one_row(outside) or counted == (select, order)):
             return None
         select, order = counted
     alias = f"kanon_people_{len(select.sources)}"

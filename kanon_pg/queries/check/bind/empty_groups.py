@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from kanon_pg.queries.check.bind.sources import CommonTables, output_name
+from kanon_pg.queries.check.bind.sources import CommonTables
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.findings import Span
 from kanon_pg.queries.check.read.syntax import (
@@ -251,8 +251,7 @@ def _rewritten(
         expression = rewriting.of(item.expression)
         if expression is None:
             return None
-        name = item.alias or output_name(item.expression)
-        items.append(OutputItem(span=item.span, expression=expression, alias=name))
+        items.append(OutputItem(span=item.span, expression=expression, alias=item.name))
     having = rewriting.of(select.having) if select.having is not None else None
     if select.having is not None and having is None:
         return None

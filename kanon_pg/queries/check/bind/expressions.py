@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
+from kanon_pg.errors import as_given
 from kanon_pg.queries.check.bind.constants import (
     check_constant,
     formatted_constant,
@@ -45,7 +46,7 @@ from kanon_pg.queries.check.read.syntax import (
     Windowed,
     is_aggregate,
 )
-from kanon_pg.queries.check.types import UNKNOWN, common_type, written_type
+from kanon_pg.queries.check.types import UNKNOWN, common_type, shown_type, written_type
 
 _NOW = {"current_date": "date", "current_timestamp": "timestamptz", "localtimestamp": "timestamp"}
 
@@ -138,8 +139,12 @@ def _time(what: str, span: Span) -> Bound:
 def _cast(expression: Cast, scope: Scope) -> Bound:
     target = written_type(expression.type_name)
     if target is None:
-        hint = "Allowed are the number types, text, boolean, date, time, timestamp, interval and uuid."
-        raise Refusal("Q203", expression.span, "A cast to this type is not allowed.", hint)
+        hint = (
+            "Allowed are the number types, text, boolean, date, time, timestamp, interval and uuid;"
+            " labels of an enum are compared with plain strings."
+        )
+        sentence = f"A cast to the type {as_given(expression.type_name)} is not allowed."
+        raise Refusal("Q203", expression.span, sentence, hint)
     return written_cast(bind_expression(expression.operand, scope), target, expression.span)
 
 
@@ -157,6 +162,9 @@ def _call(call: Call, scope: Scope) -> Bound:
         return scope.aggregate(call)
     if call.star or call.distinct or call.condition is not None or call.within is not None:
         raise _not_allowed(call)
+    if call.function not in {*FUNCTIONS, *_SPECIAL, *_OF_CONSTANTS}:
+        # said first, so that a mistyped aggregate is not taken for a column that is not grouped
+        raise _not_allowed(call)
     arguments = tuple(bind_expression(argument, scope) for argument in call.arguments)
     if call.function == "now" and not arguments:
         return _time("current_timestamp", call.span)
@@ -168,6 +176,8 @@ def _call(call: Call, scope: Scope) -> Bound:
         return special(arguments, call.span)
     return _overloaded(call, arguments)
 
+
+_OF_CONSTANTS = frozenset({"now", "to_date", "to_timestamp"})
 
 _SPECIAL: dict[str, Callable[[tuple[Bound, ...], Span], Bound]] = {
     "coalesce": bind_coalesce,
@@ -203,7 +213,7 @@ def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
     ]
     chosen = next(iter(exact or fitting), None)
     if chosen is None:
-        shown = ", ".join(argument.type for argument in arguments)
+        shown = ", ".join(shown_type(argument.type) for argument in arguments)
         sentence = f"The function {call.function} does not take ({shown})."
         raise Refusal("Q211", call.span, sentence, _signatures(call.function, overloads))
     converted = _convert(chosen, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kanon_pg.queries.check.bind.constants import check_pattern, check_regular_expression
-from kanon_pg.queries.check.bind.conversion import as_type, cast, in_common_type, in_number_type
+from kanon_pg.queries.check.bind.conversion import as_type, cast, check_order, in_common_type, in_number_type
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import (
     AllowedCall,
@@ -15,7 +15,7 @@ from kanon_pg.queries.check.plan.typed import (
     constant_value,
     number_type,
 )
-from kanon_pg.queries.check.types import FLOATS, INTEGERS, MOMENTS, NUMBERS, UNKNOWN
+from kanon_pg.queries.check.types import FLOATS, INTEGERS, LABEL, MOMENTS, NUMBERS, UNKNOWN, shown_type
 
 
 def bind_coalesce(operands: tuple[Bound, ...], span: Span) -> Bound:
@@ -28,6 +28,7 @@ def bind_coalesce(operands: tuple[Bound, ...], span: Span) -> Bound:
 def bind_extreme(name: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     """Bind ``greatest`` and ``least``, which look up their comparison by type, not by name."""
     parts = in_common_type(operands, span)
+    check_order(parts[0])
     places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
     return _same(f"{name.upper()}({places})", name, parts, span)
 
@@ -97,6 +98,8 @@ def bind_operator(operator: str, operands: tuple[Bound, ...], span: Span) -> Bou
     """
     if operator in _COMPARISONS:
         left, right = _compared(operands, span)
+        if operator not in {"=", "<>"}:
+            check_order(left)
         template = f"({{0}} OPERATOR(pg_catalog.{operator}) {{1}})"
         return _truth(operator, template, (left, right), span)
     return _BINDING[operator](operator, operands, span)
@@ -139,6 +142,7 @@ def _test(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 def _between(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     del operator
     parts = _compared(operands, span)
+    check_order(parts[0])
     template = "({0} OPERATOR(pg_catalog.>=) {1} AND {0} OPERATOR(pg_catalog.<=) {2})"
     return _truth("between", template, parts, span)
 
@@ -159,7 +163,8 @@ def _any(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
         raise Refusal("Q206", span, "= ANY takes a column and a parameter.", "Write column = ANY ($1).")
     if value.as_numeric:
         value = in_number_type(value, "numeric")
-    listed = ParameterRef(type=f"{number_type(value)}[]", number=array.number, span=array.span)
+    element = "text" if value.type == LABEL else number_type(value)
+    listed = ParameterRef(type=f"{element}[]", number=array.number, span=array.span)
     return _truth(operator, "({0} OPERATOR(pg_catalog.=) ANY ({1}))", (value, listed), span)
 
 
@@ -216,15 +221,14 @@ def _as_shown(operand: Bound) -> Bound:
         return as_type(operand, "text")
     if operand.type in INTEGERS:
         return cast(operand, "text", operand.span)
-    raise Refusal(
-        "Q202", operand.span, f"{operand.type} cannot be joined to text.", "Use to_char or a cast to text."
-    )
+    sentence = f"{shown_type(operand.type)} cannot be joined to text."
+    raise Refusal("Q202", operand.span, sentence, "Use to_char or a cast to text.")
 
 
 def _negative(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     (operand,) = operands
     if operand.type not in NUMBERS:
-        raise Refusal("Q202", span, f"A minus sign before {operand.type} is not allowed.")
+        raise Refusal("Q202", span, f"A minus sign before {shown_type(operand.type)} is not allowed.")
     computed_type = "numeric" if operand.type in INTEGERS else operand.type
     return AllowedCall(
         type=operand.type,
@@ -260,7 +264,7 @@ def _number(operand: Bound, other: Bound, operator: str) -> Bound:
     if operand.type == UNKNOWN and other.type in NUMBERS:
         return as_type(operand, other.type)
     if operand.type not in NUMBERS:
-        sentence = f"The operator {operator} is not allowed for {operand.type}."
+        sentence = f"The operator {operator} is not allowed for {shown_type(operand.type)}."
         raise Refusal("Q202", operand.span, sentence, "Calculate with numbers.")
     return operand
 

@@ -20,7 +20,6 @@ from kanon_pg.queries.check.read.syntax import (
     Expression,
     Name,
     NamedTable,
-    OutputItem,
     Query,
     Select,
     Subquery,
@@ -66,12 +65,8 @@ def per_person(select: Select, environment: CommonTables, snapshot: CatalogSnaps
         expression = _outside(item.expression, persons)
         if expression is None:
             return None
-        items.append(replace(item, expression=expression, alias=item.alias or _name(item)))
+        items.append(replace(item, expression=expression, alias=item.name))
     return replace(select, items=tuple(items), sources=persons.select.sources, where=persons.select.where)
-
-
-def _name(item: OutputItem) -> str | None:
-    return item.expression.function if isinstance(item.expression, Call) else None
 
 
 def _persons(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> _Persons | None:
@@ -123,15 +118,14 @@ def _with_figures(select: Select, alias: str, person: Name, relation: Relation) 
         expression = item.expression
         if expression == person:
             continue
-        if not isinstance(expression, Call) or item.alias in figures:
+        if not isinstance(expression, Call) or item.name in figures:
             return None
         kind = _type(expression, relation)
         if kind is None:
             return None
-        name = item.alias or expression.function
-        figures[name] = expression
+        figures[item.name] = expression
         if kind in FLOATS:
-            floats.add(name)
+            floats.add(item.name)
     return _Persons(select, alias, person, figures, frozenset(floats))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from kanon_pg.queries.check.bind.conversion import in_common_type
+from kanon_pg.queries.check.bind.conversion import check_order, in_common_type
 from kanon_pg.queries.check.bind.correlated import correlated
 from kanon_pg.queries.check.bind.empty_groups import empty_groups
 from kanon_pg.queries.check.bind.per_person import per_person
@@ -184,6 +184,7 @@ def _position(item: OrderItem, level: GroupingLevel) -> Sorting:
         position = names.index(expression.parts[0]) + 1
     else:
         position = ordinal(expression, len(names))
+    check_order(replace(level.outputs[position - 1].expression, span=expression.span))
     return Sorting(position, item.descending, item.nulls_first)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Final
 
 from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
 from kanon_pg.queries.check.bind.case_aggregates import as_filtered, rows_with_both, with_numbers
+from kanon_pg.queries.check.bind.columns import UNUSABLE_HINT, why_unusable
 from kanon_pg.queries.check.bind.constants_outside import with_constants_outside
 from kanon_pg.queries.check.bind.expressions import bind_expression
+from kanon_pg.queries.check.catalog import Column
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import PAIRS_COUNT
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, KeyRef
@@ -35,7 +38,7 @@ def at_span(bound: Bound, span: Span) -> Bound:
 
 @dataclass(slots=True)
 class VisibleSource:
-    """A name in FROM with its columns, and the types of those that cannot be used.
+    """A name in FROM with its columns, and those that cannot be used.
 
     Parameters
     ----------
@@ -45,7 +48,7 @@ class VisibleSource:
 
     name: str
     columns: Mapping[str, Bound]
-    unusable: Mapping[str, str] = field(default_factory=dict)
+    unusable: Mapping[str, Column] = field(default_factory=dict)
     schema: str | None = None
 
     def is_named(self, table: Sequence[str]) -> bool:
@@ -94,9 +97,11 @@ class RowScope:
         if not found:
             for item in tables:
                 if column in item.unusable:
-                    raise _unusable(name, column, item.unusable[column])
+                    raise _unusable(name, item.unusable[column])
             known = sorted({key for item in tables for key in item.columns})[:12]
             hint = f"Columns here: {', '.join(known)}." if known else ""
+            near = get_close_matches(column, [key for item in tables for key in item.columns], n=1)
+            hint += f" Perhaps {near[0]}?" if near else " A text stands in single quotes."
             raise Refusal("Q101", name.span, f'There is no column "{column}" that can be used.', hint)
         return at_span(found[0], name.span)
 
@@ -128,7 +133,8 @@ class RowScope:
         """Return all columns, or those of one table."""
         tables = [item for item in self.visible if item.is_named(table)]
         if not tables:
-            raise Refusal("Q102", span, "The star means no table in FROM.", self._tables())
+            named = f'There is no table "{".".join(table)}" in FROM.'
+            raise Refusal("Q102", span, named if table else "The star has no table in FROM.", self._tables())
         found = [] if table else list(self.merged.items())
         skipped = set() if table else set(self.merged)
         found += [
@@ -137,9 +143,9 @@ class RowScope:
         return [(key, at_span(value, span)) for key, value in found]
 
 
-def _unusable(name: Name, column: str, type_name: str) -> Refusal:
-    sentence = f'The column "{column}" cannot be used: it is of type {type_name}, or of an unusual collation.'
-    return Refusal("Q101", name.span, sentence, "Its curator can offer it in a view as text or as a number.")
+def _unusable(name: Name, column: Column) -> Refusal:
+    sentence = f'The column "{column.name}" cannot be queried: {why_unusable(column)}.'
+    return Refusal("Q101", name.span, sentence, UNUSABLE_HINT)
 
 
 @dataclass(slots=True)

@@ -8,15 +8,16 @@ groups by all keys at once are counted even where they are not answered (see `pl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
 
 from kanon_pg.queries.check.bind.aggregates import WINDOW
-from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.conversion import as_type, check_order
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.bind.scopes import GROUPING, GroupScope, PublicRowScope, RowScope
-from kanon_pg.queries.check.bind.sources import FromClause, named_outputs, output_name
+from kanon_pg.queries.check.bind.sources import FromClause, named_outputs
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Sorting
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, KeyRef, TypedConstant, walk
@@ -188,7 +189,7 @@ def _windowed(
             found.extend(Output(name, tuples.key(bound)) for name, bound in named)
         else:
             bound = _settled(bind_expression(item.expression, tuples))
-            found.append(Output(item.alias or output_name(item.expression), bound))
+            found.append(Output(item.name, bound))
     outputs = tuple(found)
     sorting = tuple(_sorting(item, outputs, tuples) for item in order)
     level = _level(select, collected, number, tuple(tuples.keys))
@@ -265,7 +266,8 @@ def _check_having(having: Bound | None) -> None:
 def _keys(
     select: Select, rows: RowScope
 ) -> tuple[tuple[Bound, ...], tuple[tuple[tuple[Bound, ...], ...], ...]]:
-    aliases = {item.alias: item for item in select.items if item.alias is not None}
+    names = Counter(item.name for item in select.items)
+    aliases = {item.name: item for item in select.items if names[item.name] == 1}
 
     def bound(expression: Expression) -> Bound:
         item = _item_of(expression, select, aliases, rows)
@@ -283,7 +285,7 @@ def _item_of(
         position = int(expression.text or "0") if (expression.text or "").isdigit() else 0
         if not 1 <= position <= len(select.items):
             raise Refusal(
-                "Q503", expression.span, "GROUP BY names no output by this number.", "Count from 1."
+                "Q503", expression.span, f"GROUP BY {expression.text} names no output.", "Count from 1."
             )
         return select.items[position - 1]
     if isinstance(expression, Name) and len(expression.parts) == 1:
@@ -303,7 +305,7 @@ def _outputs(select: Select, groups: GroupScope) -> tuple[Output, ...]:
         if isinstance(item.expression, Star):
             raise Refusal("Q021", item.span, "A star cannot be grouped.", "Name the columns.")
         bound = _settled(bind_expression(item.expression, groups))
-        found.append(Output(item.alias or output_name(item.expression), bound))
+        found.append(Output(item.name, bound))
     return tuple(found)
 
 
@@ -314,6 +316,7 @@ def _sorting(item: OrderItem, outputs: tuple[Output, ...], scope: GroupScope | P
     else:
         named = [output for output in outputs if _is_name(expression, output.name)]
         bound = named[0].expression if named else _sorted_by(expression, scope)
+    check_order(replace(bound, span=expression.span))
     return Sorting(bound, item.descending, item.nulls_first)
 
 

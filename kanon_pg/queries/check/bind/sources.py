@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from kanon_pg.queries.check.bind.columns import column_of, is_usable
 from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.bind.operators import bind_operator
 from kanon_pg.queries.check.bind.scopes import RowScope, VisibleSource
-from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Relation, RelationKind
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation, RelationKind
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Instance, Plan
 from kanon_pg.queries.check.plan.typed import Bound, ColumnRef
 from kanon_pg.queries.check.read.correlation import written_conjuncts
 from kanon_pg.queries.check.read.syntax import (
-    Call,
-    Case,
-    Cast,
     Expression,
     InQuery,
     Join,
@@ -37,26 +35,6 @@ from kanon_pg.queries.check.read.syntax import (
     holds_aggregate,
     scalar_queries,
 )
-from kanon_pg.queries.check.types import AS_TEXT, TYPES
-
-
-def is_usable(column: Column) -> bool:
-    """Return whether a column has a type that may be read, and an equality of bytes."""
-    return column.deterministic and (column.type_name in TYPES or column.type_name in AS_TEXT)
-
-
-def column_of(column: Column, instance: int, outer: bool) -> ColumnRef:
-    """Return a column of an instance as an expression."""
-    kind = "text" if column.type_name in AS_TEXT else column.type_name
-    return ColumnRef(
-        type=kind,
-        instance=instance,
-        name=column.name,
-        nullable=column.nullable or outer,
-        stored_type=column.type_name,
-        one_scale=column.one_scale,
-        span=Span(0, 0),
-    )
 
 
 def check_relation(relation: Relation, span: Span) -> None:
@@ -246,7 +224,7 @@ class SourceBinder:
             for column in relation.columns
             if is_usable(column)
         }
-        unusable = {column.name: column.type_name for column in relation.columns if not is_usable(column)}
+        unusable = {column.name: column for column in relation.columns if not is_usable(column)}
         schema = relation.schema if table.alias is None else None
         return VisibleSource(table.alias or table.name, columns, unusable, schema)
 
@@ -334,25 +312,12 @@ def named_outputs(select: Select, rows: RowScope) -> list[tuple[str, Bound]]:
             found.extend(rows.star(item.expression.table, item.span))
         else:
             bound = bind_expression(item.expression, rows)
-            found.append((item.alias or output_name(item.expression), as_type(bound, _settled(bound))))
+            found.append((item.name, as_type(bound, _settled(bound))))
     return found
 
 
 def _settled(bound: Bound) -> str:
     return "text" if bound.type == "unknown" else bound.type
-
-
-def output_name(expression: Expression) -> str:
-    """Return the name that PostgreSQL gives to an output without AS."""
-    if isinstance(expression, Call):
-        return expression.function
-    if isinstance(expression, Cast):
-        inner = output_name(expression.operand)
-        return expression.type_name if inner == "?column?" else inner
-    if isinstance(expression, Case):
-        return "case"
-    parts = getattr(expression, "parts", None)
-    return parts[-1] if parts else "?column?"
 
 
 def _row_selection(query: Query) -> Select | None:

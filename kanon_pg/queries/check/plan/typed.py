@@ -44,9 +44,11 @@ class ColumnRef(Typed):
     nullable : bool
         Whether NULL can occur here (also through an outer join).
     stored_type : str
-        Type in the catalog; differs from ``type`` for ``varchar`` and ``bpchar``.
+        Type in the catalog; differs from ``type`` for ``varchar``, ``bpchar`` and enums.
     one_scale : bool
         Whether all its numbers have the same decimals.
+    is_domain : bool
+        Whether it is stored in a domain over ``stored_type``.
     """
 
     instance: int
@@ -54,6 +56,7 @@ class ColumnRef(Typed):
     nullable: bool
     stored_type: str
     one_scale: bool = False
+    is_domain: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from kanon_pg.errors import as_given
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import ADVICE, LIST
 from kanon_pg.queries.check.read.raw_tree import (
@@ -94,9 +95,8 @@ def _interval(node: RawNode) -> Expression:
     if unit is not None:
         word = string(unit, "this").lower().removesuffix("s")
         if word not in _UNITS:
-            raise Refusal(
-                "Q025", node.span, "This unit of an interval is not allowed.", "Write interval '30 days'."
-            )
+            sentence = f"The unit {as_given(word)} of an interval is not allowed."
+            raise Refusal("Q025", node.span, sentence, "Write interval '30 days'.")
         text = f"{text} {word}"
     return Interval(span=node.span, text=text)
 

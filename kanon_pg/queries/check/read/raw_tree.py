@@ -93,7 +93,8 @@ _HINTS = {
     "method": "Write JOIN ... USING (column) or ON.",
     "rollup": "Write GROUP BY ROLLUP (...).",
     "cube": "Write GROUP BY CUBE (...).",
-    "query": "Write it as a part of WHERE by itself (AND column IN (SELECT ...)), or join it.",
+    "query": "Write column IN (SELECT ...) as a part of WHERE by itself, joined by AND; for NOT IN count all,"
+    " and those with IN.",
     "into": "Leave INTO out; queries only read.",
     "columns": "Name the columns with AS inside the query.",
 }
@@ -104,6 +105,10 @@ _WINDOW = ("Window functions are not allowed.", "Aggregate with GROUP BY.")
 _SETS = ("Grouping sets stand in GROUP BY only.", "Write GROUP BY ROLLUP (...).")
 _REGEXP = ("SIMILAR TO is not allowed.", "Write LIKE with a constant pattern.")
 _ARRAY = ("Arrays are not allowed.", "Compare with IN (...), or write several outputs.")
+_LIST = (
+    "ANY and ALL have no place here.",
+    "Write column IN ('a', 'b'), column = ANY ($1), or OR.",
+)
 _SET = ("Only UNION ALL may combine queries.", "Write UNION ALL, or run two queries.")
 _KINDS = {
     **dict.fromkeys(
@@ -112,7 +117,12 @@ _KINDS = {
     **dict.fromkeys(
         ("Transaction", "Commit", "Rollback", "Alter", "Alias", "Values", "Describe"), _STATEMENT
     ),
-    **dict.fromkeys(("Subquery", "Exists", "Select", "Any", "All"), _SUBQUERY),
+    **dict.fromkeys(("Subquery", "Select"), _SUBQUERY),
+    **dict.fromkeys(("Any", "All"), _LIST),
+    "Exists": (
+        "EXISTS stands in WHERE only, as a part by itself.",
+        "Join it to the other conditions by AND; for NOT EXISTS count everybody, and those with EXISTS.",
+    ),
     **dict.fromkeys(("Intersect", "Except"), _SET),
     **dict.fromkeys(("Rollup", "Cube", "GroupingSets"), _SETS),
     "SimilarTo": _REGEXP,
@@ -122,7 +132,10 @@ _KINDS = {
     "Array": _ARRAY,
     "Bracket": _ARRAY,
     "Collate": ("COLLATE is not allowed.", "Leave it out."),
-    "Anonymous": ("A function is not allowed here.", "Name a table."),
+    "Anonymous": (
+        "A function is not allowed here.",
+        "Name a table; none that return rows is allowed.",
+    ),
 }
 
 

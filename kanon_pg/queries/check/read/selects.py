@@ -13,6 +13,7 @@ from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import QueryLimits
 from kanon_pg.queries.check.read.correlation import as_membership
 from kanon_pg.queries.check.read.expressions import read_expression, read_order_item, read_subqueries_by
+from kanon_pg.queries.check.read.output_names import given_name
 from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
 from kanon_pg.queries.check.read.sqlglot_parser import parse_text
 from kanon_pg.queries.check.read.syntax import (
@@ -265,7 +266,8 @@ def _item(node: RawNode) -> OutputItem:
         only(node, "this", "alias")
         expression = read_expression(child(node, "this"))
         return OutputItem(span=node.span, expression=expression, alias=identifier(child(node, "alias")))
-    return OutputItem(span=node.span, expression=read_expression(node), alias=None)
+    expression = read_expression(node)
+    return OutputItem(span=node.span, expression=expression, alias=None, given_name=given_name(node))
 
 
 def _sources(node: RawNode) -> tuple[Join, ...]:
@@ -305,26 +307,26 @@ def _join(node: RawNode) -> Join:
 
 
 def _source(node: RawNode) -> NamedTable | Subquery:
+    relation = optional(node, "this") if node.kind == "Table" else None
+    if node.kind not in {"Table", "Subquery"} or (relation is not None and relation.kind != "Identifier"):
+        unknown(node if relation is None else relation)
     alias = optional(node, "alias")
     if alias is not None:
         only(alias, "this")
     name = identifier(child(alias, "this")) if alias is not None else None
-    if node.kind == "Table":
+    if relation is not None:
         only(node, "this", "db", "alias", "joins")
         schema = optional(node, "db")
-        relation = child(node, "this")
         return NamedTable(
             span=node.span,
             schema=identifier(schema) if schema else None,
             name=identifier(relation),
             alias=name,
         )
-    if node.kind == "Subquery":
-        only(node, "this", "alias", "joins")
-        if name is None:
-            raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
-        return Subquery(span=node.span, query=_query(child(node, "this")), alias=name)
-    return unknown(node)
+    only(node, "this", "alias", "joins")
+    if name is None:
+        raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
+    return Subquery(span=node.span, query=_query(child(node, "this")), alias=name)
 
 
 def _scalar(node: RawNode) -> ScalarQuery:

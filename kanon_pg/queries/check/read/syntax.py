@@ -164,10 +164,24 @@ Groupings: TypeAlias = tuple[tuple[Expression, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputItem(Node):
-    """An output of a SELECT."""
+    """An output of a SELECT.
+
+    Parameters
+    ----------
+    alias : str or None
+        Its name after AS.
+    given_name : str
+        The name that PostgreSQL gives it if it has no alias.
+    """
 
     expression: Expression
     alias: str | None
+    given_name: str = "?column?"
+
+    @property
+    def name(self) -> str:
+        """What the output is called."""
+        return self.alias if self.alias is not None else self.given_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kanon_pg.queries.check.catalog import ENUM
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.plan.levels import Instance
 from kanon_pg.queries.check.plan.typed import (
@@ -17,7 +18,7 @@ from kanon_pg.queries.check.plan.typed import (
     ParameterRef,
     TypedConstant,
 )
-from kanon_pg.queries.check.types import AS_TEXT
+from kanon_pg.queries.check.types import AS_TEXT, LABEL
 
 
 def quoted(name: str) -> str:
@@ -119,7 +120,12 @@ def decimals(function: str, argument: str, condition: str) -> str:
 
 def _column(column: ColumnRef) -> str:
     name = f'"s{column.instance}".{quoted(column.name)}'
-    return f"CAST({name} AS pg_catalog.text)" if column.stored_type in AS_TEXT else name
+    if column.stored_type == ENUM:
+        # a cast of an enum could be somebody's function; its output function is PostgreSQL's own
+        return f"CAST(pg_catalog.textin(pg_catalog.enum_out({name})) AS pg_catalog.{LABEL})"
+    if column.is_domain or column.stored_type in AS_TEXT:
+        return f"CAST({name} AS pg_catalog.{column.type})"
+    return name
 
 
 def _fixed(constant: TypedConstant) -> str:

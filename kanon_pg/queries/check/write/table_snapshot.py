@@ -7,7 +7,7 @@ state of the relation its table and TID say the same and are cheaper to send.
 
 from __future__ import annotations
 
-from kanon_pg.queries.check.catalog import ColumnRole, Relation, RelationKind
+from kanon_pg.queries.check.catalog import ENUM, ColumnRole, Relation, RelationKind
 from kanon_pg.queries.check.types import AS_TEXT, TYPES
 from kanon_pg.queries.check.write.expressions import quoted
 
@@ -42,7 +42,7 @@ def content_columns(relation: Relation) -> tuple[str, ...]:
     found = {
         column.name
         for column in relation.columns
-        if column.role is not ColumnRole.WITHHELD and column.type_name in TYPES | AS_TEXT
+        if column.role is not ColumnRole.WITHHELD and column.type_name in TYPES | AS_TEXT | {ENUM}
     }
     return tuple(sorted(found | ({entity} if entity is not None else set())))
 
