@@ -139,8 +139,8 @@ def ask(session: Connection, text: str, parameters: Sequence[str] = ()) -> list[
         return None
 
 
-def among(table: str, condition: str) -> str:
-    return f"select count(*), sum(income) from {table} where {condition}"
+def among(table: str, condition: str, figure: str = "sum(income)") -> str:
+    return f"select count(*), {figure} from {table} where {condition}"
 
 
 Reads = Callable[..., list[bool]]
@@ -164,10 +164,10 @@ def watched(hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
     monkeypatch.setattr(PsycopgDatabase, "rows_once", noting)
 
-    def reads(condition: str, *, answered: bool = True) -> list[bool]:
+    def reads(condition: str, *, answered: bool = True, figure: str = "sum(income)") -> list[bool]:
         texts.clear()
         try:
-            client.query(hall.dsn, among(table, condition), ledger_folder=folder)
+            client.query(hall.dsn, among(table, condition, figure), ledger_folder=folder)
             assert answered
         except AnswerWithheld:
             assert not answered
@@ -1495,9 +1495,9 @@ def test_sessions_of_the_server_share_what_one_read_of_columns(hall: Hall) -> No
 def test_no_condition_that_somebody_asked_is_stored(watched: tuple[str, Reads], tmp_path: Path) -> None:
     _, reads = watched
     for age in (55, 48, 41, 34, 27, 20):
-        collected = reads(f"income < 70 and age <= {age}", answered=age == 55)
+        collected = reads(f"income < 70 and age <= {age}", answered=age == 55, figure="count(income)")
     assert not any(collected)
-    assert reads("income < 70 and age <= 20", answered=False) == []
+    assert reads("income < 70 and age <= 20", answered=False, figure="count(income)") == []
     # the ages and who has an income, not whose is another one
     assert len(list(tmp_path.rglob("partition.*"))) == 2
 
@@ -1575,7 +1575,8 @@ def test_groups_that_are_left_out_count_as_refusals(hall: Hall) -> None:
     by_age = f"select age > 30, count(*) from {table} group by 1"
     assert ask(hall.session(), by_age)
     # three people have the smallest income; of those with a very large one there is nobody
-    for text in (f"select income, count(*) from {table} group by 1", among(table, "income > 900")):
+    nobody = among(table, "income > 900", "count(income)")
+    for text in (f"select income, count(*) from {table} group by 1", nobody):
         assert ask(hall.session(), f"{text} limit 3") is not None
     assert ask(hall.session(), by_age) is None
     reasons = [(outcome, reason) for _, outcome, reason in hall.log(table)]

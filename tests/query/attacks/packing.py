@@ -185,4 +185,28 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " from patients where birth_date between date '1957-02-21' and date '1957-08-14'",
         secret=Secret.COST,
     ),
+    attack(
+        "days that a neighbor knows are the weights of people whom a list chooses",
+        "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
+        f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "known days of people whom a list of days of birth chooses",
+        "select avg(admission_date - date '2022-01-01') filter (where ward = 'oncology') from patients"
+        " where birth_date in (date '1957-05-09', date '1980-01-01', date '1980-01-02')",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "different known values of people whom a list chooses",
+        "select count(distinct admission_date) from patients where ward = 'oncology'"
+        f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "known days of people whom a group chooses one by one",
+        f"select case when {V} then 1 when birth_date > date '1980-01-01' then 1 else 2 end as g,"
+        " count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology' group by 1",
+        secret=Secret.WARD,
+    ),
 )

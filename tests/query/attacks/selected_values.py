@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import (
+    BROKEN_OFF_AS_IS,
+    WITHHELD,
+    WITHHELD_AS_IS,
+    Attack,
+    Channel,
+    Policy,
+    Secret,
+    V,
+    attack,
+    of_kind,
+)
 
 _FAR_VALUES = {
     "two comparisons that are equal": "cost >= 500 and (cost <= 600) = (cost <= 94000)",
@@ -167,5 +178,47 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "the largest value beside zeros for NULL",
         "select sum(coalesce(cost, 0)) from patients where coalesce(cost, 95000) > 94000",
         secret=Secret.COST,
+    ),
+    attack(
+        "several values left out by looking people up in their own table",
+        "select sum(cost), count(*) from patients"
+        " where patient_id in (select patient_id from patients where cost <> 1000)"
+        " and patient_id in (select patient_id from patients where cost <> 1500)",
+        secret=Secret.COST,
+    ),
+    attack(
+        "a value left out of a column and another one of its double",
+        "select sum(2 * cost + 100), count(*) from patients where 2 * cost + 100 <> 3100 and cost <> 1000",
+        secret=Secret.COST,
+    ),
+    attack(
+        "the largest value by what a range leaves out on both sides",
+        "select sum(cost) from patients",
+        "select sum(cost) from patients where cost between 600 and 94000",
+        secret=Secret.COST,
+        expect=WITHHELD_AS_IS,
+    ),
+    attack(
+        "the largest value by a filter that leaves out both sides",
+        "select sum(cost), sum(cost) filter (where cost between 600 and 94000) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD_AS_IS,
+    ),
+    attack(
+        "the largest value by two limits, whose sums differ in nothing else that counts",
+        "select sum(cost - 600) from patients where sex = 'F' and cost > 600",
+        "select sum(cost - 600) from patients where sex = 'F' and cost < 94000",
+        secret=Secret.COST,
+        expect=WITHHELD_AS_IS,
+    ),
+    attack(
+        "one day of birth between two limits, beside people born within two years",
+        "select sum(birth_date - date '1947-01-01') from patients where ward = 'oncology'"
+        " and birth_date > date '1949-01-01' and birth_date <= date '1957-05-09'",
+        "select sum(birth_date - date '1947-01-01') from patients where ward = 'oncology'"
+        " and birth_date >= date '1947-01-01' and birth_date < date '1957-05-09'",
+        secret=Secret.WARD,
+        expect=BROKEN_OFF_AS_IS,
+        policy=Policy(ledger="pairwise"),
     ),
 )

@@ -206,7 +206,7 @@ select w.building, m.ward, m.mean from means m join wards w on w.ward = m.ward o
 -- name: filter before grouping in a derived table
 -- tags: derived table of rows
 -- expect: answered
-select t.ward, avg(t.cost) from (select ward, cost from patients where cost > 500) as t group by t.ward;
+select t.ward, avg(t.cost) from (select ward, cost from patients where cost > 1000) as t group by t.ward;
 
 -- name: common table expression of rows
 -- tags: cte of rows

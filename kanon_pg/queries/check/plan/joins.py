@@ -127,6 +127,8 @@ def _may_merge(source: str, target: str) -> bool:
         return (source, target) not in _EXACT_FLOATS
     return (source, target) in {
         ("timestamp", "date"),
+        # clocks may skip a whole day
+        ("date", "timestamptz"),
         ("timestamp", "timestamptz"),
         ("timestamptz", "date"),
         ("timestamptz", "timestamp"),

@@ -178,11 +178,14 @@ class Plan:
         Used if there are several branches; one branch carries its own.
     unshown : tuple of GroupingLevel
         Groups that are counted and recorded like those of branches, and not shown (`plan.classes`).
+    sides : tuple of GroupingLevel
+        What lies on either side of ranges of aggregated columns, not shown either (`plan.sides`).
     """
 
     branches: tuple[GroupingLevel, ...]
     sorting: tuple[Sorting, ...] = ()
     unshown: tuple[GroupingLevel, ...] = ()
+    sides: tuple[GroupingLevel, ...] = ()
     limit: Bound | None = None
     offset: Bound | None = None
 
@@ -194,7 +197,7 @@ class Plan:
                 if instance.plan is not None:
                     found.update((level.number, level) for level in instance.plan.levels())
             found[branch.number] = branch
-        found.update((level.number, level) for level in self.unshown)
+        found.update((level.number, level) for level in (*self.unshown, *self.sides))
         return tuple(found.values())
 
     def families(self) -> tuple[tuple[GroupingLevel, ...], ...]:

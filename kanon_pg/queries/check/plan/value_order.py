@@ -14,6 +14,7 @@ All these expressions are NULL where the value is, but for `coalesce`, `greatest
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
@@ -36,6 +37,8 @@ _MOST_ADDED: Final = 10**9
 """Sixteen digits of a value to which less than this is added have seven decimals."""
 
 _FIELDS: Final = frozenset({"extract", "date_part"})
+_MONTHS: Final = re.compile(r"y|mon", re.IGNORECASE)
+
 _GROWING_FIELDS: Final = frozenset({"year", "isoyear", "decade", "century", "epoch"})
 """Fields of a moment that do not begin anew. Months do, so those of several years have one number."""
 
@@ -85,6 +88,8 @@ class ValueOrder:
 
     def _of_sum(self, item: AllowedCall) -> int:
         left, right = item.operands
+        if item.type in {"timestamp", "timestamptz"} and left.type != "date" and not _is_even_step(right):
+            return 0
         if self.is_constant(right):
             return self.direction(left)
         if not self.is_constant(left):
@@ -198,6 +203,12 @@ _RULES: Final[dict[str, Callable[[ValueOrder, AllowedCall], int]]] = {
     "coalesce": ValueOrder._of_replaced,
     **dict.fromkeys(("greatest", "least"), ValueOrder._of_extreme),
 }
+
+
+def _is_even_step(step: Bound) -> bool:
+    """Return whether all moments are moved alike: a month after the 30th and the 31st may be the same day."""
+    text = step.text if isinstance(step, TypedConstant) and step.type == "interval" else ""
+    return not _MONTHS.search(text or "month")
 
 
 def _sign(constant: Bound) -> int:

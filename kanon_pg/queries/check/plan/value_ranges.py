@@ -64,7 +64,7 @@ class ValueRanges:
         if comparison is not None:
             operator, side = comparison
             if operator in {"=", "<>"}:
-                return where == (operator == "=") and self.has_ranges(side)
+                return where == (operator == "=") and self._follows(side)
             return self._order.is_in_order(side)
         rule = _CONDITIONS.get(condition.name)
         return rule is not None and rule(self, condition, where)
@@ -96,7 +96,13 @@ class ValueRanges:
 
     def _of_list(self, condition: AllowedCall, where: bool) -> bool:
         first, *items = condition.operands
-        return where and len(set(items)) == 1 and self._order.is_constant(items[0]) and self.has_ranges(first)
+        return where and len(set(items)) == 1 and self._order.is_constant(items[0]) and self._follows(first)
+
+    def _follows(self, side: Bound) -> bool:
+        """Return whether an expression has an order of its own, by which it says what is below and above."""
+        if self._order.is_in_order(side) or not isinstance(side, AllowedCall):
+            return self._order.is_in_order(side)
+        return (side.type == "bool" or side.name == "to_char") and self.has_ranges(side)
 
     def excluded(self, condition: Bound) -> Bound | None:
         """Return the constant that a condition leaves out alone, None if it is another condition."""

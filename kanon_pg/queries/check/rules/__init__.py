@@ -22,6 +22,7 @@ from kanon_pg.queries.check.rules.extremes import extremes
 from kanon_pg.queries.check.rules.filters import number_of_filters
 from kanon_pg.queries.check.rules.foreign_values import foreign_values
 from kanon_pg.queries.check.rules.joined_rows import joined_rows
+from kanon_pg.queries.check.rules.known_values import known_values
 from kanon_pg.queries.check.rules.mixed_columns import mixed_columns
 from kanon_pg.queries.check.rules.named_groups import named_group_conditions
 from kanon_pg.queries.check.rules.outer_joins import outer_joins
@@ -46,6 +47,7 @@ LEVEL_RULES: Final[tuple[Callable[[GroupingLevel], Iterator[Finding]], ...]] = (
     collations,
     number_of_percentiles,
     selected_values,
+    known_values,
     mixed_columns,
     spellings,
 )

@@ -54,20 +54,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.catalog import RelationKind
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_columns
-from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import GroupingLevel
+from kanon_pg.queries.check.plan.measured import (
+    atoms_of,
+    has_order,
+    is_measured,
+    measured_columns,
+    selecting_parts,
+)
 from kanon_pg.queries.check.plan.sums import duration
-from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef, columns_in, walk
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, columns_in, walk
 from kanon_pg.queries.check.plan.value_ranges import ValueRanges
-from kanon_pg.queries.check.types import MOMENTS, NUMBERS
-
-_COPIES = frozenset({RelationKind.VIEW, RelationKind.MATERIALIZED})
-
-
-_ORDERED = frozenset({*NUMBERS, *MOMENTS, "time", "interval"})
 
 _FILLED = frozenset({"coalesce", "case", "greatest", "least"})
 """What puts a number in the place of NULL."""
@@ -79,13 +78,13 @@ def selected_values(level: GroupingLevel) -> Iterator[Finding]:
         # classes that are counted and not shown: their sums stand for figures of the level that they divide
         return
     for aggregate in level.aggregates():
-        measured = _measured(level, aggregate)
+        measured = measured_columns(level, aggregate)
         if not measured or aggregate.argument is None:
             continue
         names = ", ".join(sorted({column.name for column in measured}))
         value = duration(aggregate.argument) or aggregate.argument
-        parts = [(part, _atoms(level, part, value)) for part in _selecting(level, aggregate)]
-        parts = [(part, read) for part, read in parts if any(_is_measured(level, x, measured) for x in read)]
+        parts = [(part, atoms_of(level, part, value)) for part in selecting_parts(level, aggregate)]
+        parts = [(part, read) for part, read in parts if any(is_measured(level, x, measured) for x in read)]
         for part, read in parts:
             if len(read) > 1:
                 sentence = f"A condition on {names}, which is aggregated, may not read another column."
@@ -93,24 +92,34 @@ def selected_values(level: GroupingLevel) -> Iterator[Finding]:
                 yield finding_at("Q322", part, sentence, hint)
         classes = dividing_expressions(level, aggregate)
         if classes != (aggregate.argument,):
-            alone = [(part, item) for part, (item, *others) in parts if not others and _has_ranges(item)]
+            alone = [(part, item) for part, (item, *others) in parts if not others and has_order(item)]
             filled = any(getattr(item, "name", "") in _FILLED for item in walk(aggregate.argument))
-            yield from _ranges(level, alone, names, value, filled=filled)
+            yield from _ranges(level, alone, measured, value, filled=filled)
             yield from _weights(level, aggregate, value, classes, filled=filled)
 
 
 def _ranges(
-    level: GroupingLevel, parts: list[tuple[Bound, Bound]], names: str, value: Bound, *, filled: bool
+    level: GroupingLevel,
+    parts: list[tuple[Bound, Bound]],
+    measured: frozenset[ColumnRef],
+    value: Bound,
+    *,
+    filled: bool,
 ) -> Iterator[Finding]:
     """Yield a finding for each condition or group that may take several ranges of what it reads."""
-    excluded: dict[Bound, set[Bound]] = {}
+    names = ", ".join(sorted({column.name for column in measured}))
+    excluded: dict[str, set[tuple[Bound | None, Bound]]] = {}
     for part, read in parts:
         found = ValueRanges(level, read, nulls_count=filled and read != value)
         is_key = part in level.keys
         left_out = found.excluded(part) or (found.only(part) if is_key else None)
         if left_out is not None:
-            excluded.setdefault(read, set()).add(left_out)
-            if len(excluded[read]) > 1:
+            # of a column and of its copy in another table, which a join makes the same value, it is one
+            one = (None if isinstance(read, ColumnRef) else read, left_out)
+            found_in = [excluded.setdefault(name, set()) for name in _names_held(read, measured)]
+            for values in found_in:
+                values.add(one)
+            if any(len(values) > 1 for values in found_in):
                 sentence = f"Conditions on {names}, which is aggregated, leave out several values."
                 hint = "Leave out one value, or write BETWEEN, < or >; or only count."
                 yield finding_at("Q322", part, sentence, hint)
@@ -130,6 +139,13 @@ def _ranges(
             yield finding_at("Q322", part, sentence, hint)
 
 
+def _names_held(read: Bound, measured: frozenset[ColumnRef]) -> set[str]:
+    """Return the aggregated columns whose values an expression may hold, by name."""
+    names = {column.name for column in measured}
+    found = {column.name for column in columns_in(read)}
+    return found & names or names
+
+
 def _weights(
     level: GroupingLevel, aggregate: Aggregate, value: Bound, classes: tuple[Bound, ...], *, filled: bool
 ) -> Iterator[Finding]:
@@ -139,68 +155,9 @@ def _weights(
     """
     weighed = frozenset(weighed_columns(aggregate, classes))
     for item in classes:
-        read = _atoms(level, item, value)
-        if getattr(item, "name", "") == "birthday" or not any(_is_measured(level, x, weighed) for x in read):
+        read = atoms_of(level, item, value)
+        if getattr(item, "name", "") == "birthday" or not any(is_measured(level, x, weighed) for x in read):
             continue
         if len(read) > 1 or not ValueRanges(level, *read, nulls_count=filled).has_ranges(item):
             sentence = "A whole number that weighs a column may take several ranges of this column."
             yield finding_at("Q322", item, sentence, "Round the column: corr(round(a, -3)::int, a).")
-
-
-def _has_ranges(value: Bound) -> bool:
-    """Return whether values are added, or stand in an order: texts and truth values are not."""
-    return any(column.type in _ORDERED for column in columns_in(value))
-
-
-def _measured(level: GroupingLevel, aggregate: Aggregate) -> frozenset[ColumnRef]:
-    """Return the columns of people whose values an aggregate tells something about."""
-    if aggregate.argument is None or aggregate.function == "count":
-        return frozenset()
-    found = columns_in(aggregate.argument)
-    return frozenset(item for item in found if not level.instances[item.instance - 1].is_personal(item))
-
-
-def _selecting(level: GroupingLevel, aggregate: Aggregate) -> Iterator[Bound]:
-    conditions = [*level.conditions(), *([aggregate.condition] if aggregate.condition is not None else [])]
-    for condition in conditions:
-        yield from conjuncts(condition)
-    yield from level.keys
-
-
-def _atoms(level: GroupingLevel, part: Bound, argument: Bound | None) -> set[Bound]:
-    """Return what a condition reads: columns, and the aggregated expression as a whole.
-
-    Whether a LEFT JOIN found a row depends on all that its condition reads, and so do that row's columns.
-    The answer of a query that has one row is the same for everybody, as a constant is.
-    """
-    found: set[Bound] = set()
-    waiting = [part]
-    while waiting:
-        item = waiting.pop()
-        if item in found:
-            continue
-        if item == argument or (isinstance(item, ColumnRef) and not level.is_fixed(item)):
-            found.add(item)
-        if isinstance(item, AllowedCall) and item != argument:
-            waiting.extend(item.operands)
-        if isinstance(item, ColumnRef):
-            condition = level.instances[item.instance - 1].condition
-            waiting.extend(() if condition is None or condition == part else (condition,))
-    return found
-
-
-def _is_measured(level: GroupingLevel, item: Bound, measured: frozenset[ColumnRef]) -> bool:
-    return any(column in measured or _is_copy(level, column, measured) for column in columns_in(item))
-
-
-def _is_copy(level: GroupingLevel, column: ColumnRef, measured: frozenset[ColumnRef]) -> bool:
-    """Return whether a column of another protected instance may hold the values of an aggregated one."""
-    instance = level.instances[column.instance - 1]
-    if instance.relation is None or instance.protection is None:
-        return False
-    others = [item for item in measured if item.instance != column.instance]
-    if any(item.name == column.name for item in others):
-        return True
-    relations = [instance.relation, *(level.instances[item.instance - 1].relation for item in others)]
-    is_view = any(relation is not None and relation.kind in _COPIES for relation in relations)
-    return bool(others) and is_view and column.type in (*NUMBERS, *MOMENTS)

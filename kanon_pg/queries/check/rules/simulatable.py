@@ -49,7 +49,7 @@ def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
         return
     levels = [level for level in plan.levels() if level.protected()]
     for level in levels:
-        if level not in plan.branches:
+        if level not in (*plan.branches, *plan.sides):
             yield _finding(
                 level, "A query over the groups of a protected table is refused.", "query them directly."
             )

@@ -40,9 +40,13 @@ _MOST_DIVISIONS = 3
 
 def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
     """Yield a finding if the guarantee of this mode cannot be given for a plan."""
-    levels = [level for level in plan.levels() if level.protected()]
+    levels = [level for level in plan.levels() if level.protected() and level not in plan.sides]
     if options.mode != "suppress":
         return
+    for level in plan.sides:
+        sentence = "In this mode a column that is aggregated may not be limited: who is beyond counts."
+        hint = "Group by ranges of the column, or ask in the mode 'reject'."
+        yield finding_at("Q512", level, sentence, hint)
     for level in levels:
         for item in known_conditions(level):
             sentence = "A condition on sensitive columns and others is not allowed in this mode."

@@ -172,6 +172,8 @@ class CanonicalWriter:
     def _levels(self, plan: Plan) -> None:
         for level in (*plan.branches, *plan.unshown):
             self._level(level)
+        for level in plan.sides:
+            self._level(level, is_named=False)
         for family in plan.families():
             if family[0].protected() and not self._suppresses:
                 self._cells(family)
@@ -198,7 +200,7 @@ class CanonicalWriter:
         self._tables.append(f"{table} AS MATERIALIZED ({query})")
         self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
 
-    def _level(self, level: GroupingLevel) -> None:
+    def _level(self, level: GroupingLevel, *, is_named: bool = True) -> None:
         self._starts[level.number] = len(self._tables)
         writer = self.writer(level)
         keys, aggregates = level.keys, level.aggregates()
@@ -226,7 +228,8 @@ class CanonicalWriter:
         self._tables.append(f"{table} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
         if windows:
             self._percentiles(level, windows, writer, table)
-        named = self._named(level) if counts else ()
+        # that nobody is on one side says nothing of anybody in particular
+        named = self._named(level) if counts and is_named else ()
         if counts and self._suppresses:
             lacking = tuple(f"{sql} OPERATOR(pg_catalog.<) {minimum}" for sql, minimum in named)
             self._tables.extend(kept_groups(level, counts, lacking, base_of(level), groups_of(level)))
