@@ -129,14 +129,20 @@ def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str)
     oids = [candidate.oid for candidate in candidates(db, text, search_path)]
     relations = _relations(db, oids, role)
     rules = {relation.oid: own for relation, own in relations if own is not None}
-    return LoadedCatalog(
-        CatalogSnapshot(
-            tuple(relation for relation, _ in relations),
-            tuple(search_path),
-            in_utc=db.row(statement("session_zone"))["in_utc"],
-        ),
-        rules,
+    zone = db.row(statement("session_zone"))
+    obstacle = _OWN_CLOCK if zone["has_own_rules"] else None
+    shown = tuple(
+        replace(relation, obstacle=relation.obstacle or obstacle) if relation.oid in rules else relation
+        for relation, _ in relations
     )
+    return LoadedCatalog(CatalogSnapshot(shown, tuple(search_path), in_utc=zone["in_utc"]), rules)
+
+
+_OWN_CLOCK = Obstacle(
+    "The session's time zone says by itself when clocks are set: a day could come twice.",
+    "Name a time zone or an offset: SET timezone = 'Europe/Berlin'.",
+)
+"""A day that comes twice would be two ranges of moments in a condition that names one."""
 
 
 def require_ledgers(db: Database, loaded: LoadedCatalog, folder: str | None) -> LoadedCatalog:

@@ -1,7 +1,8 @@
 -- Have relations read as a whole, once, and sorted in memory, until the transaction ends; returns the settings of before.
--- Nested loops that store nothing would read one side again for each row of the other.
+-- Nested loops that store nothing would read one side again for each row of the other. Rows that are sorted for one
+-- aggregate would be added up in that order by others, too, and sums of floats tell the order.
 WITH before AS MATERIALIZED (
-    SELECT s.name, s.value, pg_catalog.current_setting(s.name) AS was
+    SELECT s.name, s.value, pg_catalog.current_setting(s.name, true) AS was
     FROM (
         VALUES
         ('enable_seqscan', 'on'),
@@ -16,6 +17,8 @@ WITH before AS MATERIALIZED (
         ('enable_memoize', 'off'),
         ('enable_hashagg', 'on'),
         ('enable_sort', 'on'),
+        -- from PostgreSQL 16 on
+        ('enable_presorted_aggregate', 'off'),
         ('max_parallel_workers_per_gather', '0'),
         ('synchronize_seqscans', 'off'),
         ('seq_page_cost', '1'),
@@ -31,3 +34,4 @@ SELECT
     pg_catalog.array_agg(b.was) AS was,
     pg_catalog.count(pg_catalog.set_config(b.name, b.value, true)) AS changed
 FROM before AS b
+WHERE b.was IS NOT NULL

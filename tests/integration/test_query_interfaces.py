@@ -7,6 +7,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from kanon_pg import client
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import AnswerWithheld, KanonError, QueryRefused
 from tests.fixtures.queries import Guarded, protect
 from tests.query.cases import Policy
@@ -67,3 +68,32 @@ def test_refusals_have_the_same_words(dsn: str, text: str, kind: type[KanonError
     assert ours.value.sqlstate == diag.sqlstate
     assert (diag.message_primary or "").removeprefix("kanon: ") == ours.value.message
     assert (diag.message_detail, diag.message_hint) == (ours.value.detail, ours.value.hint)
+
+
+def in_zone(dsn: str, zone: str) -> str:
+    return make_conninfo(dsn, options=f"-c search_path={SCHEMA},public -c timezone={zone}")
+
+
+@pytest.mark.parametrize("zone", ["AAA-9BBB99", "AAA-9BBB99,J100/0,J200/0", "<A1>-9<B1>9,J1,J2", "Aa/B9c"])
+def test_a_session_that_says_when_clocks_are_set_gets_no_answer(dsn: str, zone: str) -> None:
+    """Days that come twice would be two ranges of moments in one condition on a day."""
+    test_refusals_have_the_same_words(in_zone(dsn, zone), ANSWERED[0], QueryRefused)
+
+
+@pytest.mark.parametrize(
+    "zone",
+    ["UTC", "Europe/Berlin", "America/Port-au-Prince", "est5edt", "Etc/GMT+5", "<+02>-02", "GMT+2:30", "-3"],
+)
+def test_sessions_in_other_time_zones_get_answers(dsn: str, zone: str) -> None:
+    test_answers_are_the_same(in_zone(dsn, zone), ANSWERED[0])
+
+
+def test_every_time_zone_that_has_a_name_is_allowed(shared: Guarded) -> None:
+    refused = []
+    with psycopg.connect(shared.dsn) as connection:
+        for (name,) in connection.execute("select name from pg_timezone_names").fetchall():
+            connection.execute("select set_config('timezone', %s, true)", [name])
+            found = connection.execute(statement("session_zone").text.encode()).fetchone()
+            assert found is not None
+            refused += [name] * found[1]
+    assert refused == []

@@ -87,7 +87,7 @@ CATALOGUE: Final = (
     FindingCode("Q106", "The view reads a protected table and has no declaration.", "Nobody said which of its columns name people.", "Ask the table, or have the view declared."),
     FindingCode("Q107", "The relation has no valid k.", "Its people cannot be protected.", "Let its curator protect it again."),
     FindingCode("Q108", "The people of the relation cannot be counted.", "Without a column that names them rows are not people.", "Let its curator declare the entity."),
-    FindingCode("Q109", "The relation cannot be queried at present.", "Rights or a ledger are missing, its owner could exchange it, or every reading of it finds other rows.", "The hint says who can change that."),
+    FindingCode("Q109", "The relation cannot be queried at present.", "Rights or a ledger are missing, its owner could exchange it, every reading of it finds other rows, or the session sets its clock by rules of its own.", "The hint says who can change that."),
     FindingCode("Q200", "A number is too long or too large.", _CANNOT_FAIL, "Stay within 40 digits."),
     FindingCode("Q201", "A constant or parameter is no value of its type.", _CANNOT_FAIL, "Write it in the form that the hint shows."),
     FindingCode("Q202", "Types do not fit.", "A conversion could fail for some row.", "Compare and calculate with values of one type."),
