@@ -1560,6 +1560,20 @@ def test_one_more_person_with_a_secret_is_refused_whatever_the_secret_is(hall: H
         assert [reason for _, _, reason in hall.log(table)] == [None, "people", None]
 
 
+@pytest.mark.parametrize("illness", ["flu", "cold"])
+@pytest.mark.parametrize(("last", "reason"), [(31, "size"), (39, "size"), (45, None)])
+def test_a_list_has_parts_as_large_as_a_selection_whatever_the_secret_is(
+    hall: Hall, last: int, reason: str | None, illness: str
+) -> None:
+    """Whose cities are known is chosen by spans of ages, so that all but one live in cities of one kind."""
+    table = hall.table(margin=2, extra=f"ward text not null default '{illness}'")
+    hall.admin.execute(f"update {table} set ward = 'flu' where age <> 31")
+    text = f"select count(*), count(distinct city) from {table} where ward = 'flu' and"
+    found = ask(hall.session(), f"{text} (age <= 20 or age between 31 and {last})")
+    assert (found is None) == (reason is not None)
+    assert [why for _, _, why in hall.log(table)] == [reason]
+
+
 def test_people_that_differ_little_lock_a_login_out_sooner(hall: Hall) -> None:
     table = hall.table(near_refusals=2, margin=2)
     grouped = f"select income > 105, count(*) from {table} where age <= {{}} group by 1"

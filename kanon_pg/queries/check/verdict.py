@@ -40,7 +40,7 @@ class HiddenColumn:
     relation : int
         OID of the protected relation whose people are counted.
     what : str
-        'people', 'filter', 'complement', 'percentile', 'dominance' or 'value'
+        'people', 'filter', 'complement', 'listed', 'percentile', 'dominance' or 'value'
         (see `named_groups`, `secret_values`); 'left out' in the mode 'suppress', where sensitive columns
         choose: how many groups were left out, which may be any number.
     """

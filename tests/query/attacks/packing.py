@@ -190,23 +190,33 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
         f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
         secret=Secret.WARD,
+        expect=WITHHELD,
     ),
     attack(
         "known days of people whom a list of days of birth chooses",
         "select avg(admission_date - date '2022-01-01') filter (where ward = 'oncology') from patients"
         " where birth_date in (date '1957-05-09', date '1980-01-01', date '1980-01-02')",
         secret=Secret.WARD,
+        expect=WITHHELD,
     ),
     attack(
         "different known values of people whom a list chooses",
         "select count(distinct admission_date) from patients where ward = 'oncology'"
         f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
         secret=Secret.WARD,
+        expect=WITHHELD,
     ),
     attack(
         "known days of people whom a group chooses one by one",
         f"select case when {V} then 1 when birth_date > date '1980-01-01' then 1 else 2 end as g,"
         " count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology' group by 1",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "known days of people whom a product chooses one by one",
+        "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
+        " and (birth_date - date '1957-05-09') * (birth_date - date '1980-01-01') = 0",
         secret=Secret.WARD,
     ),
 )

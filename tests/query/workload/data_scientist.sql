@@ -257,3 +257,9 @@ select ward, beds, rank() over (order by beds desc) from wards;
 -- tags: public only
 -- expect: answered
 select building, sum(beds) as beds, count(*) from wards group by building order by building;
+
+-- name: how long women and men of some origins stay in a ward
+-- tags: list of known values
+-- expect: answered
+select round(avg(discharge_date - admission_date), 1) as days from patients
+where ward = 'oncology' and sex in ('F', 'M') and ethnicity <> 'White';

@@ -19,6 +19,7 @@ from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.classes import unshown_level
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Plan, Sorting
+from kanon_pg.queries.check.plan.lists import levels_of_lists
 from kanon_pg.queries.check.plan.sides import levels_of_sides
 from kanon_pg.queries.check.plan.sums import with_safe_sums
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, number_type
@@ -126,6 +127,7 @@ class Binder:
             branches=branches,
             unshown=self._unshown(branches),
             sides=tuple(side for branch in branches for side in levels_of_sides(branch, self._number)),
+            lists=tuple(found for branch in branches for found in levels_of_lists(branch, self._number)),
             sorting=() if single else tuple(_position(item, levels[0]) for item in query.order),
             limit=_row_count(query.limit),
             offset=_row_count(query.offset),

@@ -180,17 +180,20 @@ class Plan:
         Groups that are counted and recorded like those of branches, and not shown (`plan.classes`).
     sides : tuple of GroupingLevel
         What lies on either side of ranges of aggregated columns, not shown either (`plan.sides`).
+    lists : tuple of GroupingLevel
+        Whom known columns choose, as lists divide them (`plan.lists`): of them nothing is aggregated.
     """
 
     branches: tuple[GroupingLevel, ...]
     sorting: tuple[Sorting, ...] = ()
     unshown: tuple[GroupingLevel, ...] = ()
     sides: tuple[GroupingLevel, ...] = ()
+    lists: tuple[GroupingLevel, ...] = ()
     limit: Bound | None = None
     offset: Bound | None = None
 
     def levels(self) -> tuple[GroupingLevel, ...]:
-        """Return all levels, inner ones before those that read them, each once."""
+        """Return all levels that figures are about, inner ones before those that read them, each once."""
         found: dict[int, GroupingLevel] = {}
         for branch in self.branches:
             for instance in branch.instances:
@@ -198,6 +201,16 @@ class Plan:
                     found.update((level.number, level) for level in instance.plan.levels())
             found[branch.number] = branch
         found.update((level.number, level) for level in (*self.unshown, *self.sides))
+        return tuple(found.values())
+
+    def all_lists(self) -> tuple[GroupingLevel, ...]:
+        """Return the lists of all queries inside, and its own, each once."""
+        found: dict[int, GroupingLevel] = {}
+        for branch in self.branches:
+            for instance in branch.instances:
+                if instance.plan is not None:
+                    found.update((level.number, level) for level in instance.plan.all_lists())
+        found.update((level.number, level) for level in self.lists)
         return tuple(found.values())
 
     def families(self) -> tuple[tuple[GroupingLevel, ...], ...]:

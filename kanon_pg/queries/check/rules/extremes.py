@@ -1,5 +1,8 @@
 """min and max show the value of one person.
 
+A column that tells nothing about a person may show it, but not where sensitive columns choose, or rows in
+another table of people: whoever knows whose value is the greatest learns whether that person was chosen.
+
 Codes: Q320.
 
 Refused::
@@ -7,6 +10,8 @@ Refused::
     SELECT max(income) FROM people
 
     SELECT city, min(age) FROM people GROUP BY city
+
+    SELECT max(score) FROM people WHERE income > 40000
 
 Accepted::
 
@@ -22,6 +27,7 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.catalog import ColumnRole
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES
+from kanon_pg.queries.check.plan.known import chooses_by_secrets
 from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.typed import ColumnRef, columns_in
 from kanon_pg.queries.check.types import NUMBERS
@@ -47,5 +53,6 @@ def _is_allowed(level: GroupingLevel, column: ColumnRef) -> bool:
     choice = instance.protection.extremes
     found = instance.relation.column(column.name)
     if choice == "insensitive":
-        return found is not None and found.role is ColumnRole.INSENSITIVE
+        is_insensitive = found is not None and found.role is ColumnRole.INSENSITIVE
+        return is_insensitive and len(level.protected()) == 1 and not chooses_by_secrets(level)
     return choice == "always"

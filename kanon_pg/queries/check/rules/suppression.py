@@ -43,6 +43,9 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
     levels = [level for level in plan.levels() if level.protected() and level not in plan.sides]
     if options.mode != "suppress":
         return
+    for level in plan.all_lists():
+        sentence = "In this mode people may not be listed whose known values are aggregated."
+        yield finding_at("Q512", level, sentence, "Group by the column, or ask in the mode 'reject'.")
     for level in plan.sides:
         sentence = "In this mode a column that is aggregated may not be limited: who is beyond counts."
         hint = "Group by ranges of the column, or ask in the mode 'reject'."

@@ -13,6 +13,7 @@ its minimums, which read every table behind them whether there are groups or not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.aggregates import (
@@ -174,6 +175,8 @@ class CanonicalWriter:
             self._level(level)
         for level in plan.sides:
             self._level(level, is_named=False)
+        for level in plan.lists:
+            self._listed(level)
         for family in plan.families():
             if family[0].protected() and not self._suppresses:
                 self._cells(family)
@@ -197,6 +200,19 @@ class CanonicalWriter:
         grouping = ", ".join(str(place + 1) for place in range(len(keys)))
         table = quoted(f"kanon_cells_{level.family}{'_of_spreads' if of_spreads else ''}")
         query = f"SELECT {', '.join(keys + parts)}{rows} GROUP BY {grouping}"
+        self._tables.append(f"{table} AS MATERIALIZED ({query})")
+        self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
+
+    def _listed(self, level: GroupingLevel) -> None:
+        self._starts[level.number] = len(self._tables)
+        writer = self.writer(level)
+        keys = [f'{writer.write(key)} AS "k{place}"' for place, key in enumerate(level.keys)]
+        counts = tuple(replace(item, what="listed") for item in people_counts(level, strict=False))
+        parts = [*keys, *_numbers_of_people(counts, level, writer)]
+        grouping = ", ".join(str(place + 1) for place in range(len(keys)))
+        rows = from_and_where(level, writer, self._answers)
+        query = f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
+        table = quoted(f"kanon_listed_{level.number}")
         self._tables.append(f"{table} AS MATERIALIZED ({query})")
         self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
 

@@ -78,6 +78,10 @@ def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_
 
 
 def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Iterator[EntitySet]:
+    for level in plan.all_lists():
+        for instance in level.protected():
+            found = _SetWriter(plan, canonical, level, instance, suppresses=False).entity_set()
+            yield replace(found, kind="known", narrowed=True, covered_by=_cover(level, instance))
     for level in plan.levels():
         narrowed = bool(level.protected()) and chooses_by_secrets(level)
         for instance in level.protected():
