@@ -4,13 +4,13 @@ Whoever knows the column that is added up has weights: of 50 people with an even
 an odd number, the sum of the days of those who have the flu is odd if the one has it. The number of people
 says nothing of that, because there are 51 of them. In the same way ``count(DISTINCT days)`` tells whether the
 one who has a number of days of their own is among them. Such people rarely follow each other in a column:
-they are chosen one by one, by lists, OR, NOT and CASE.
+they are chosen one by one, by lists, OR, NOT and CASE, and by inner queries that are joined.
 
 So where sensitive columns choose rows, and a figure reads the values of known columns, what a list names
-divides the people whom known columns choose: each value of IN, both sides of every comparison within OR, NOT
-and CASE. The parts are counted, and the ledger compares them as it compares the people among whom sensitive
-columns choose (the rule ``margin``), whoever of them has the secret. What cannot be divided so is refused
-(`kanon_pg.queries.check.rules.known_values`).
+divides the people whom known columns choose: each value of IN, each that is looked up in the answer of an
+inner query, both sides of every comparison within OR, NOT and CASE. The parts are counted, and the ledger
+compares them as it compares the people among whom sensitive columns choose (the rule ``margin``), whoever of
+them has the secret. What cannot be divided so is refused (`kanon_pg.queries.check.rules.known_values`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final
 
 from kanon_pg.queries.check.plan.classes import dividing_expressions
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
-from kanon_pg.queries.check.plan.joins import conjuncts
+from kanon_pg.queries.check.plan.joins import conjuncts, determined_columns
 from kanon_pg.queries.check.plan.known import chooses_by_secrets, known_level
 from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.sums import UTC_DAY
@@ -105,7 +105,21 @@ def known_lists(level: GroupingLevel) -> tuple[KnownList, ...]:
     listing += [key for key in level.keys if kinds.of(key) == {"known"} and not is_step(key)]
     known = _known(level)
     kept = set() if known is None else {item.number for item in known.instances}
-    return tuple(KnownList(part, _keys(part, kept)) for part in dict.fromkeys(listing))
+    found = [KnownList(part, _keys(part, kept)) for part in dict.fromkeys(listing)]
+    return (*found, *(KnownList(part, _as_key(part, kept)) for part in _looked_up(level, kinds)))
+
+
+def _looked_up(level: GroupingLevel, kinds: ColumnKinds) -> Iterator[Bound]:
+    """Yield what is looked up in answers of inner queries, which may list values."""
+    pairs = determined_columns(level) if len(level.instances) > 1 else ()
+    for instance in level.instances:
+        if instance.plan is not None and not instance.is_scalar:
+            joined = dict.fromkeys(other for own, other in pairs if own.instance == instance.number)
+            yield from (other for other in joined if "known" in kinds.of(other))
+
+
+def _as_key(part: Bound, kept: set[int]) -> tuple[Bound, ...] | None:
+    return (part,) if {column.instance for column in columns_in(part)} <= kept else None
 
 
 def _known(level: GroupingLevel) -> GroupingLevel | None:
