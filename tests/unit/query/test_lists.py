@@ -93,6 +93,8 @@ def test_lists_within_a_query_around_are_found() -> None:
         f"{SECRETLY} extract(day from born)::int % 7 in (1, 2)",
         f"{SECRETLY} (city = 'x' or city like 'y%')",
         "left(city, 1) || sex, avg(age) from people where income > 9 group by 1",
+        "avg(p.age) from people p left join cities c on c.city = p.city and p.born not in ('1950-01-01')"
+        " where p.income > 9 and c.size > 3",
         "avg(p.age) from people p join orders o on o.buyer = p.id where p.city in ('x', 'y') and o.paid",
     ],
 )

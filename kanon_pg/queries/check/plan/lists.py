@@ -105,7 +105,9 @@ def known_lists(level: GroupingLevel) -> tuple[KnownList, ...]:
     listing += [key for key in level.keys if kinds.of(key) == {"known"} and not is_step(key)]
     known = _known(level)
     kept = set() if known is None else {item.number for item in known.instances}
-    found = [KnownList(part, _keys(part, kept)) for part in dict.fromkeys(listing)]
+    # whom an outer join leaves without a partner cannot be counted apart from its condition
+    outer = {part for item in level.instances if item.condition for part in conjuncts(item.condition)}
+    found = [KnownList(part, None if part in outer else _keys(part, kept)) for part in dict.fromkeys(listing)]
     return (*found, *(KnownList(part, _as_key(part, kept)) for part in _looked_up(level, kinds)))
 
 
