@@ -9,6 +9,8 @@ demands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -228,16 +230,21 @@ def _cheapest_flow(
         rows = network.flows(through) if past is None else network.flows(past) + network.flows(through)
         return np.asarray(rows, dtype=np.int64).tobytes()
 
+    found = _found_in_time(flow, row_type.size, clock)
+    return np.frombuffer(found, dtype=np.int64).copy() if found else None
+
+
+def _found_in_time(flow: Callable[[], bytes], arcs: int, clock: Clock) -> bytes | None:
+    """Return what a library finds that looks at no clock, None if time is over."""
     left = clock.left()
-    if left is None or row_type.size < _MANY_ARCS:
-        found: bytes | None = flow()
-    else:
-        try:
-            found = run_in_child(flow, left)
-        except WorkFailed as error:
-            raise SolverError("The library for flows failed.", detail=str(error)) from error
-        except OSError as error:
-            raise SolverError("No further process can begin.", detail=type(error).__name__) from error
+    if left is None or arcs < _MANY_ARCS:
+        return flow()
+    try:
+        found = run_in_child(flow, left)
+    except WorkFailed as error:
+        raise SolverError("The library for flows failed.", detail=str(error)) from error
+    except OSError as error:
+        raise SolverError("No further process can begin.", detail=type(error).__name__) from error
     if found is None:
         clock.cut()
-    return np.frombuffer(found, dtype=np.int64).copy() if found else None
+    return found
