@@ -16,6 +16,7 @@ from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, gap
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import DEFECT, InputError, MemoryExceeded, SolverError, in_words
 from kanon_pg.relations.arguments import (
@@ -341,13 +342,14 @@ def curve(db: Database, request: CurveRequest) -> Curve:
 def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...], memory: int) -> Counted:
     solver_session.start()
     db.progress("counting")
-    return count_row_types(
-        db,
-        subject.relation.identifier,
-        columns,
-        subject.entity,
-        memory_bytes=memory,
-    )
+    with reading(db, subject.relation):
+        return count_row_types(
+            db,
+            subject.relation.identifier,
+            columns,
+            subject.entity,
+            memory_bytes=memory,
+        )
 
 
 def _what_is_possible(counted: Counted, ks: Sequence[int]) -> str | None:

@@ -14,6 +14,7 @@ from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import AnyRelation, QuasiIdentifiers, Sensitive
@@ -259,8 +260,7 @@ def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | No
         if measured.suppressed is not None
         else Fragment(", ".join(map(str, measured.aliases[:2])))
     )
-    found = db.row(
-        statement(
+    command = statement(
             "measure_classes",
             **measured.common_parts(),
             columns=[
@@ -272,8 +272,9 @@ def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | No
             marks=marks,
             separate=separate,
             on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
-        )
     )
+    with reading(db, measured.subject.relation):
+        (found,) = db.read(command)
     if not found["classes"]:
         return None
     return ClassFigures(
@@ -382,8 +383,7 @@ def measure_sensitive(
     binary search finds, into two differences of the prefix sums of Q. Time: O(c) for c (class, value)
     pairs and the bounds, O(d log m) for a class with d of m values examined exactly.
     """
-    found = db.row(
-        statement(
+    command = statement(
             "measure_sensitive",
             **measured.common_parts(),
             columns=measured.column_parts(),
@@ -393,8 +393,9 @@ def measure_sensitive(
             equals=equality_operator(db, measured.subject.relation, column),
             people_once=False,
             on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
-        )
     )
+    with reading(db, measured.subject.relation):
+        (found,) = db.read(command)
     return SensitiveFigures(**found)
 
 

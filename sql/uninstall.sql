@@ -6,6 +6,7 @@ BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus') THEN
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
         DROP SCHEMA IF EXISTS kanon_shards CASCADE;
+        DROP SCHEMA IF EXISTS kanon_bases CASCADE;
         DROP SCHEMA IF EXISTS kanon CASCADE;
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
     END IF;
@@ -13,6 +14,7 @@ END
 $nodes$;
 DROP SCHEMA IF EXISTS kanon_catalog CASCADE;
 DROP SCHEMA IF EXISTS safe CASCADE;
+DROP SCHEMA IF EXISTS kanon_bases CASCADE;
 DROP SCHEMA IF EXISTS kanon CASCADE;
 
 DO $roles$
@@ -23,7 +25,7 @@ DECLARE
 BEGIN
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ') INTO ours
     FROM pg_catalog.pg_roles AS r
-    WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst');
+    WHERE r.rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$';
     IF ours IS NOT NULL THEN
         EXECUTE pg_catalog.format('REASSIGN OWNED BY %s TO CURRENT_USER', ours);
         IF on_citus THEN

@@ -37,6 +37,7 @@ from kanon_pg.audit.request import AnonymityRequest, AuditRequest, IdentifyReque
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, LimitExceeded
 from kanon_pg.relations.counting import Counted
@@ -383,15 +384,16 @@ def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, is_who
 
 def _smallest_class(db: Database, subject: AuditSubject) -> int:
     entity = subject.known.entity
-    smallest: int | None = db.row(
-        statement(
-            "audit_smallest_class",
-            relation=subject.known.relation.identifier,
-            columns=[{"name": column.output, "alias": column.alias} for column in subject.columns],
-            keys=Fragment(", ".join(str(column.alias) for column in subject.columns)),
-            entity=None if entity is None else entity.output,
-        )
-    )["smallest"]
+    command = statement(
+        "audit_smallest_class",
+        relation=subject.known.relation.identifier,
+        columns=[{"name": column.output, "alias": column.alias} for column in subject.columns],
+        keys=Fragment(", ".join(str(column.alias) for column in subject.columns)),
+        entity=None if entity is None else entity.output,
+    )
+    with reading(db, subject.known.relation):
+        (found,) = db.read(command)
+    smallest: int | None = found["smallest"]
     if smallest is None:
         raise no_rows(subject.known.relation)
     return smallest

@@ -15,6 +15,7 @@ from kanon_pg.core.packed import MAX_COLUMNS, ColumnKind, PackedRowTypes
 from kanon_pg.db.catalog import ColumnFacts, has_equality, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import InputError
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -258,31 +259,36 @@ class AuditSession:
         """
         self.db.progress("counting")
         known = subject.known
-        counted = self._count(known.relation.identifier, subject.columns, known.entity, sensitive)
+        source = known.relation.identifier
+        counted = self._count(known, source, subject.columns, known.entity, sensitive)
         if not counted.rows:
             raise no_rows(known.relation)
         return counted
 
-    def count_rows(self, source: Identifier | Fragment, columns: tuple[AuditColumn, ...]) -> Counted:
-        """Count the row types of columns in a relation or subquery, each row being a person."""
-        return self._count(source, columns, None, ())
+    def count_rows(
+        self, known: Subject, source: Identifier | Fragment, columns: tuple[AuditColumn, ...]
+    ) -> Counted:
+        """Count the row types of columns in a relation, or a subquery of it, each row being a person."""
+        return self._count(known, source, columns, None, ())
 
     def _count(
         self,
+        known: Subject,
         source: Identifier | Fragment,
         columns: tuple[AuditColumn, ...],
         entity: CanonicalColumn | None,
         sensitive: tuple[AuditColumn, ...],
     ) -> Counted:
         solver_session.start()
-        return count_row_types(
-            self.db,
-            source,
-            columns,
-            entity,
-            sensitive=sensitive,
-            memory_bytes=self.memory,
-        )
+        with reading(self.db, known.relation):
+            return count_row_types(
+                self.db,
+                source,
+                columns,
+                entity,
+                sensitive=sensitive,
+                memory_bytes=self.memory,
+            )
 
     def run(
         self, task: str, *tables: PackedRowTypes, share: float = 1.0, **arguments: Any

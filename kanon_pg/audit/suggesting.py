@@ -14,6 +14,7 @@ from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.subject import Subject, no_rows
@@ -119,7 +120,9 @@ def _count_columns(db: Database, known: Subject) -> Row:
         }
         for number, column in enumerate(known.relation.columns)
     ]
-    return db.row(statement("suggest_columns", relation=known.relation.identifier, columns=columns))
+    with reading(db, known.relation):
+        (counts,) = db.read(statement("suggest_columns", relation=known.relation.identifier, columns=columns))
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ def _statistics(
     is_complete = True
     for first in range(0, len(columns), MAX_COLUMNS):
         some = columns[first : first + MAX_COLUMNS]
-        counted = worker.count_rows(source, audit_columns(some))
+        counted = worker.count_rows(known, source, audit_columns(some))
         if not counted.rows:  # a sample of few rows may have none
             continue
         answer = worker.run("columns", counted.row_types, share=len(some) / (len(columns) - first))
@@ -236,7 +239,8 @@ def _those_that_are(
         {"name": column.identifier, "alias": Identifier.of(f"answer_{number}")}
         for number, column in enumerate(columns)
     ]
-    answers = db.row(statement(query, relation=known.relation.identifier, columns=chosen))
+    with reading(db, known.relation):
+        (answers,) = db.read(statement(query, relation=known.relation.identifier, columns=chosen))
     return frozenset(column.name for number, column in enumerate(columns) if answers[f"answer_{number}"])
 
 

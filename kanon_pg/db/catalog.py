@@ -15,6 +15,7 @@ from kanon_pg.db.failures import (
 )
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn, as_given
 
@@ -45,8 +46,10 @@ class ColumnFacts:
         Its name, unquoted.
     type : str
         Its type as SQL writes it, with modifier.
+    plain_type : str
+        The type below all domains as SQL writes it, with the modifier of the column or a domain.
     base_type : str
-        The type below all domains: a bare name of ``pg_catalog`` or ``schema.name``.
+        The same without modifier: a bare name of ``pg_catalog`` or ``schema.name``.
     base_kind : str
         ``pg_type.typtype`` of the base type (``b`` base, ``e`` enum, ``c`` composite, ``r`` range ...).
     has_own_typmod : bool
@@ -65,6 +68,7 @@ class ColumnFacts:
 
     name: str
     type: str
+    plain_type: str
     base_type: str
     base_kind: str
     has_own_typmod: bool
@@ -325,8 +329,8 @@ def equality_operator(db: Database, relation: RelationFacts, column: ColumnFacts
 def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:
     probe = statement("probe_grouping", relation=relation.identifier, columns=[c.identifier for c in columns])
     try:
-        with db.savepoint():
-            db.rows(probe)
+        with reading(db, relation), db.savepoint():
+            db.read(probe)
     except DatabaseError as error:
         if error.server_state == UNDEFINED_FUNCTION:
             return "equality"

@@ -2,7 +2,8 @@
 
 Services receive a `Database` and never learn which adapter it is. Values are portable: int, float,
 bool, str, bytes, `decimal.Decimal`, None and lists of these; everything else is cast to text in SQL.
-Where a docstring does not say otherwise, a `Database` acts with the rights of the owner role.
+Where a docstring does not say otherwise, a `Database` acts with the rights of the owner role. What belongs to
+others is read by `Database.read` alone, with the rights of a reader: their code may run then.
 """
 
 from __future__ import annotations
@@ -50,8 +51,15 @@ class Database(Protocol):
         """Run a statement that returns exactly one row."""
         ...
 
-    def rows_once(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
-        """As `rows`, for a text that will hardly come again: nothing of it is kept."""
+    def reading_as(self, reader: int | None) -> AbstractContextManager[None]:
+        """Have `read` inside use the rights of a reader, None: its own, for what nobody else has written."""
+        ...
+
+    def read(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """As `rows`, for what runs the code of others: with the rights of a reader, which cannot write.
+
+        What that code does to the session is taken back. Nothing of the text is kept.
+        """
         ...
 
     def execute(self, statement: Statement, *arguments: Any) -> int:

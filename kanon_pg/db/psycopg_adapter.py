@@ -357,6 +357,14 @@ def binary_copy(columns: Sequence[PackedColumn]) -> bytes:
     return b"PGCOPY\n\xff\r\n\0" + bytes(8) + bytes(body) + b"\xff\xff"
 
 
+def _as_text(value: Any) -> str:
+    """Spell an argument as the text that a statement casts to the type which it declares."""
+    if isinstance(value, list):
+        quoted = ('"' + str(one).replace("\\", "\\\\").replace('"', '\\"') + '"' for one in value)
+        return "{" + ",".join(quoted) + "}"
+    return value if isinstance(value, str) else str(value)
+
+
 _CONTACT_SECONDS = 0.2
 """How often the server is contacted at most while it has nothing to do."""
 
@@ -379,6 +387,7 @@ class PsycopgDatabase:
         self._timeout_before = 0
         self._phase: str | None = None
         self._shown_at = 0.0
+        self._reader: int | None = None
         self.noted_at = time.monotonic()
 
     def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> psycopg.RawCursor[Any]:
@@ -412,12 +421,47 @@ class PsycopgDatabase:
         """See `Database.rows`."""
         return self._run(statement, arguments).fetchall()
 
-    def rows_once(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.rows_once`."""
+    @contextmanager
+    def reading_as(self, reader: int | None) -> Iterator[None]:
+        """See `Database.reading_as`."""
+        before = self._reader
+        self._reader = 0 if reader is None else reader
+        try:
+            yield
+        finally:
+            self._reader = before
+
+    def read(self, command: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.read`; a function of the reader runs the text, after the server has said its columns."""
+        if self._reader is None:
+            raise AssertionError("Nothing says with whose rights is read.")
+        if not self._reader:
+            text, given = command.text, arguments
+        else:
+            columns = self._columns(command)
+            text = f"SELECT * FROM kanon.read_rows_{self._reader:d}($1, $2) AS t ({columns})"
+            given = (command.text, [None if one is None else _as_text(one) for one in arguments])
         cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
         with self._within_limits():
-            cursor.execute(statement.text, arguments or None, binary=True, prepare=False)
+            cursor.execute(text, given or None, binary=True, prepare=False)
         return cursor.fetchall()
+
+    def _columns(self, command: Statement) -> str:
+        """Return the columns of a statement with their types; it is parsed, and nothing of it runs."""
+        session = self.connection.pgconn
+        encoding = self.connection.info.encoding
+        with mapped_errors():
+            result = session.prepare(b"", command.text.encode(encoding))
+            if result.status == psycopg.pq.ExecStatus.COMMAND_OK:
+                result = session.describe_prepared(b"")
+            if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
+                raise psycopg.errors.error_from_result(result, encoding=encoding)
+        names = [(result.fname(place) or b"").decode(encoding) for place in range(result.nfields)]
+        kinds = [result.ftype(place) for place in range(result.nfields)]
+        spelled = self.rows(statement("type_names"), kinds)
+        return ", ".join(
+            f"{Identifier.of(name)} {kind['name']}" for name, kind in zip(names, spelled, strict=True)
+        )
 
     def row(self, statement: Statement, *arguments: Any) -> Row:
         """See `Database.row`."""
@@ -430,8 +474,8 @@ class PsycopgDatabase:
         return max(0, self._run(statement, arguments).rowcount)
 
     def lock(self, relation: Identifier) -> None:
-        """See `Database.lock`."""
-        self.execute(statement("lock_base", relation=relation))
+        """See `Database.lock`; parsing a statement takes the locks of reading, and nothing runs."""
+        self._columns(Statement(f"SELECT FROM {relation}"))
 
     def was_cancelled(self, error: Exception) -> bool:
         """See `Database.was_cancelled`."""

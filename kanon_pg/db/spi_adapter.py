@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 import plpy
@@ -21,7 +22,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.settings import created_here
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import KanonError
+from kanon_pg.errors import KanonError, NotPermitted
 
 _CLOCK_MONOTONIC = 1
 
@@ -87,6 +88,66 @@ def _plan(command: Statement) -> Any:
     return _plans[key]
 
 
+@dataclass(slots=True)
+class _Reading:
+    """A statement to be run with the rights of a reader, and what came of it."""
+
+    command: Statement
+    arguments: tuple[Any, ...]
+    rows: Sequence[Row] = ()
+    error: plpy.SPIError | None = None
+
+    def run(self) -> None:
+        command = self.command
+        found = (
+            plpy.prepare(command.text, list(command.types)).execute(list(self.arguments))
+            if command.types
+            else plpy.execute(command.text)
+        )
+        self.rows = list(found)
+
+
+class _TakeBack(Exception):
+    """Ends a subtransaction that must not last."""
+
+
+_readings: list[_Reading] = []
+
+
+def serve_reading() -> None:
+    """Run the pending statement with the rights of the current role, a reader, and take back all but its rows.
+
+    A subtransaction that is rolled back undoes what the code of a relation did to settings, cursors and
+    temporary tables. No rollback removes a prepared statement.
+
+    Raises
+    ------
+    NotPermitted
+        As an SQL error, if nothing is pending.
+    """
+    if not _readings:
+        raise_to_sql(
+            NotPermitted("An inner function was called directly.", hint="Call the functions kanon_... instead.")
+        )
+    # whatever runs now must not find it again
+    reading = _readings.pop()
+    known = plpy.execute("SELECT kanon.known_statements() AS known")[0]["known"]
+    try:
+        with plpy.subtransaction():
+            reading.run()
+            raise _TakeBack
+    except _TakeBack:
+        pass
+    except plpy.SPIError as error:
+        reading.rows, reading.error = (), error
+    finally:
+        plpy.prepare("SELECT kanon.forget_statements($1)", ["text[]"]).execute([known])
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
 class SpiDatabase:
     """A `Database` inside the calling SQL statement's transaction."""
 
@@ -95,6 +156,7 @@ class SpiDatabase:
         self._name_before: str | None = None
         self._phase: str | None = None
         self._shown_at = 0.0
+        self._reader: str | None = None
         session = self.row(statement("session_settings"))
         self._talks = session["progress"] == "on"
         self.on_citus = bool(session["propagation"])
@@ -120,13 +182,34 @@ class SpiDatabase:
         """See `Database.rows`."""
         return list(self._run(command, arguments))
 
-    def rows_once(self, command: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.rows_once`."""
-        if not command.types:
-            return self.rows(command)
-        return list(
-            self._mapped(lambda: plpy.prepare(command.text, list(command.types)).execute(list(arguments)))
-        )
+    @contextmanager
+    def reading_as(self, reader: int | None) -> Iterator[None]:
+        """See `Database.reading_as`."""
+        before = self._reader
+        self._reader = "" if reader is None else f"kanon.read_{reader:d}"
+        try:
+            yield
+        finally:
+            self._reader = before
+
+    def read(self, command: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.read`; the statement lies in this process's memory, where the reader's function finds it."""
+        if self._reader is None:
+            raise AssertionError("Nothing says with whose rights is read.")
+        reading = _Reading(command, arguments)
+        if not self._reader:
+            self._mapped(reading.run)
+        else:
+            _readings.append(reading)
+            try:
+                self._mapped(lambda: plpy.execute(f"select {self._reader}()"))
+            finally:
+                # its function has taken it, unless it did not come that far
+                _readings.clear()
+        if reading.error is not None:
+            failed = reading.error
+            self._mapped(lambda: _raise(failed))
+        return reading.rows
 
     def row(self, command: Statement, *arguments: Any) -> Row:
         """See `Database.row`."""

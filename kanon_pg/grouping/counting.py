@@ -10,6 +10,7 @@ from kanon_pg.core.grouping import Weighed, require_total
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, UnsuitableColumn
 from kanon_pg.grouping.found import FoundValue
@@ -230,7 +231,8 @@ def count_points(db: Database, weighing: Weighing, x: Fragment, y: Fragment) -> 
 
 def _rows(db: Database, weighing: Weighing, query: Statement) -> Sequence[Any]:
     db.progress("counting")
-    rows = db.rows(query, MOST_VALUES + 1)
+    with reading(db, weighing.relation):
+        rows = db.read(query, MOST_VALUES + 1)
     if len(rows) > MOST_VALUES:
         raise MemoryExceeded(
             f"The column has more than {MOST_VALUES:,} different values.",
@@ -305,7 +307,8 @@ def neighbours(
     require_readable(relation, columns, weighing.subject.role)
     one, other = (CanonicalColumn(facts, Identifier.of("value")).expression for facts in columns)
     query = statement("group_edges", relation=relation.identifier, one=one, other=other)
-    rows = db.rows(query, MOST_EDGES + 1)
+    with reading(db, relation):
+        rows = db.read(query, MOST_EDGES + 1)
     if len(rows) > MOST_EDGES:
         raise InputError(
             f"The adjacency has more than {MOST_EDGES:,} rows.", hint="Each pair is needed only once."

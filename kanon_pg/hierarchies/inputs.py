@@ -11,6 +11,7 @@ from kanon_pg.core.hierarchy import MAX_VALUES
 from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
 
@@ -100,7 +101,8 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
         is_moment=column.base_type in _MOMENTS,
         most=MAX_VALUES + 1,
     )
-    found = db.rows_once(command)
+    with reading(db, relation):
+        found = db.read(command)
     if not found:
         raise InputError(
             f"Column {column.identifier} has no values.", hint="Build the hierarchy once the table has rows."

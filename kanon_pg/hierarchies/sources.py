@@ -16,6 +16,7 @@ from kanon_pg.core.hierarchy import MAX_VALUES, GeneralizationHierarchy, hierarc
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.definition import HierarchyDefinition, StoringOptions, take_storing_options
@@ -260,7 +261,8 @@ def _rows(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...
         columns=[{"name": column.identifier, "alias": Identifier.of(alias)} for alias, column in numbered],
         most=_MOST_ENTRIES + 1,
     )
-    found = db.rows_once(command)
+    with reading(db, relation):
+        found = db.read(command)
     if len(found) > _MOST_ENTRIES:
         raise InputError(
             f"{relation.identifier} has more than {_MOST_ENTRIES:,} rows.",

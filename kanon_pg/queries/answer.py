@@ -14,7 +14,7 @@ from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.ledgers import has_folder
-from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_ledgers
+from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, query_reader, require_ledgers
 from kanon_pg.queries.parameters import parameter_values, with_constants
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.recording import allowed_to_run, failure_of, needs_ledger, record_query, start_ledger
@@ -88,11 +88,16 @@ def answer_query(
     if not set(verdict.relations) <= set(locked):
         raise withheld()
     query_record = QueryRecord(query.text, query.parameters, login, role, db.row(statement("now"))["seconds"])
-    if not verdict.protected:
-        with without_statistics(db), full_scans(db):
-            outcome = _outcome(db, verdict, loaded, given, folder)
-    else:
-        outcome = _recorded_outcome(db, query_record, verdict, loaded, given, folder, keep_marks)
+    try:
+        reader = query_reader(db, verdict.relations)
+    except Refusal as refusal:
+        raise refused((refusal.finding,)) from None
+    with db.reading_as(reader):
+        if not verdict.protected:
+            with without_statistics(db), full_scans(db):
+                outcome = _outcome(db, verdict, loaded, given, folder)
+        else:
+            outcome = _recorded_outcome(db, query_record, verdict, loaded, given, folder, keep_marks)
     if outcome.answer is None:
         raise withheld()
     return outcome.answer

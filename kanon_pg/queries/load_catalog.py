@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reader_role
 from kanon_pg.db.statements import statement
 from kanon_pg.queries.check.catalog import (
     CatalogSnapshot,
@@ -24,6 +25,7 @@ from kanon_pg.queries.check.catalog import (
     Relation,
     RelationKind,
 )
+from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.options import QueryLimits
 from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
@@ -177,6 +179,48 @@ def _no_ledger(relation: Relation) -> Obstacle:
     return Obstacle(f"{name} has no ledger of queries here.", f"A curator can begin one: {call}")
 
 
+def query_reader(db: Database, oids: Sequence[int]) -> int | None:
+    """Return the reader with whose rights the relations of a query are read; None: the reading role itself.
+
+    What superusers own runs trusted code. What others own is read together only if it is one owner's, and
+    with the rights of the reader that has no others' tables: code of theirs finds nothing else.
+
+    Raises
+    ------
+    Refusal
+        If there is no such reader, or a relation that it may not read.
+    """
+    found = db.row(statement("query_reader"), list(oids))
+    owners, reader = found["owners"], found["reader"]
+    if not owners:
+        return None
+    if len(owners) > 1:
+        raise Refusal(
+            "Q109",
+            Span(0, 0),
+            "The tables of this query belong to several owners, so that code of one could read what is another's.",
+            "Let one role own them, or a superuser.",
+        )
+    if reader is None:
+        raise Refusal(
+            "Q109",
+            Span(0, 0),
+            f"No role reads the tables of {Identifier.of(owners[0])} for queries.",
+            "Protect one of them (again): SELECT kanon_protect(...);",
+        )
+    role = reader_role(reader)
+    for row in db.rows(statement("closed_to_reader"), list(oids), role):
+        name = Identifier.of(row["schema"], row["name"])
+        raise Refusal(
+            "Q109",
+            Span(0, 0),
+            f"{name} cannot be queried together with the other tables: the role {role} may not read it.",
+            f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier.of(row['schema'])} TO {role}; "
+            f"GRANT SELECT ON {name} TO {role};",
+        )
+    return int(reader)
+
+
 def load_relation(db: Database, oid: int, role: str) -> Relation:
     """Return one relation that exists, as a query would find it."""
     ((relation, _),) = _relations(db, [oid], role)
@@ -216,7 +260,7 @@ def _relation(
         columns=tuple(_column(column, row, roles) for column in columns if is_secret or column["selectable"]),
         protection=_protection(row, rules, entity) if is_secret else None,
         unique_keys=() if row["has_children"] else tuple(frozenset(key["columns"]) for key in keys),
-        safe_to_read=row["plain"] and not db.rows(statement("foreign_code"), row["oid"]),
+        safe_to_read=row["plain"],
         obstacle=_obstacle(row, rules),
         single_table=row["kind"] in {"r", "m"} and not row["has_children"],
     )
@@ -283,10 +327,16 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
             "Let the owner of the database or a curator own them.",
         )
     if not row["readable"]:
-        schema = Identifier((row["schema"],))
+        schema, role = Identifier((row["schema"],)), row["reader"]
+        roles = READER if role in (None, READER) else f"{READER}, {role}"
+        reader = "no role" if role is None else f"the role {role}"
+        allow = (
+            f"SELECT kanon.grant_read({Literal(str(name))}, true);"
+            if role is None
+            else f"GRANT USAGE ON SCHEMA {schema} TO {roles}; GRANT SELECT ON {name} TO {role};"
+        )
         return Obstacle(
-            f"{name} cannot be queried: the role {READER}, which reads for all analysts, may not read it.",
-            f"Its owner can allow it: GRANT USAGE ON SCHEMA {schema} TO {READER}; "
-            f"GRANT SELECT ON {name} TO {READER};",
+            f"{name} cannot be queried: {reader}, which reads for all analysts, may not read it.",
+            f"Its owner can allow it: {allow}",
         )
     return None

@@ -112,7 +112,7 @@ def _version(db: Database, relation: Relation, context: LedgerContext, horizon: 
     text = fingerprint_sql(relation, horizon)
     if text is None:
         return None
-    row = db.row(Statement(text, ()))
+    (row,) = db.read(Statement(text, ()))
     return [row["rows"], row["fingerprint"], table_files(db, relation), horizon]
 
 

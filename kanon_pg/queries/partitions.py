@@ -250,7 +250,7 @@ class ComposingTable:
                 return None
             self.partitions.read[statement] = stored
             return stored
-        (row,) = db.rows_once(Statement(partition.sql, ()))
+        (row,) = db.read(Statement(partition.sql, ()))
         if partition.most is not None and row["count"] > partition.most:
             return None
         values = tuple((row["values"] or ()) if partition.kind == "values" else ())
@@ -263,7 +263,7 @@ class ComposingTable:
         """Read the values of a partition without its rows."""
         if partition.values_sql is None:
             return ()
-        (row,) = db.rows_once(Statement(partition.values_sql, ()))
+        (row,) = db.read(Statement(partition.values_sql, ()))
         return tuple(row["values"] or ())
 
     def _read(self, statement: str, partition: RowPartition, values: tuple[str | None, ...]) -> ReadPartition:
@@ -283,5 +283,5 @@ def _places(
     if choice.sql is None:
         return [partition.key, [_TRUE]]
     types = (*("text",) * len(arguments), "text[]")
-    rows = db.rows_once(Statement(choice.sql, types), *arguments, list(partition.values))
+    rows = db.read(Statement(choice.sql, types), *arguments, list(partition.values))
     return [partition.key, [row["place"] for row in rows]]

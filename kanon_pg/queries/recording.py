@@ -364,7 +364,7 @@ class _Recording:
             return check.before, check.present, None
         horizon, files = self.context.horizon, table_files(self.db, relation)
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
-        leaves = self.db.rows(command, str(worker_state["seed"]), transaction_number(horizon))
+        leaves = self.db.read(command, str(worker_state["seed"]), transaction_number(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
@@ -476,7 +476,7 @@ class _Recording:
         return table.composed(self.db, composition, arguments, send, load)
 
     def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
-        (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
+        (row,) = self.db.read(Statement(item.sql, ("text",) * len(arguments)), *arguments)
         # in the order in which the statement names them
         return list(row.values())
 

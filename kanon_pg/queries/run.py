@@ -68,7 +68,7 @@ def run_query(
     )
     if values:
         db.row(statement("plan_anew"))
-    rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
+    rows = db.read(Statement(text, ("text",) * len(verdict.parameters)), *values)
     sets: dict[int, list[bytes]] = {}
     if combined_sql is not None:
         rows, sets = _split_rows(rows, verdict)

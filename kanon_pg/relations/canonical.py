@@ -100,7 +100,7 @@ class CanonicalColumn:
     @property
     def expression(self) -> Fragment:
         """The column in one spelling per value, in terms of the base relation."""
-        name, kind = self.facts.identifier, self.facts.type
+        name, kind = self.facts.identifier, self.facts.plain_type
         if self.is_exact:
             return Fragment(f"{name}")
         if self.facts.base_type == "numeric":

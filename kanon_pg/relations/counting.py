@@ -68,7 +68,8 @@ def count_row_types(
 ) -> Counted:
     """Group a relation by its quasi-identifiers, one pass, in SQL.
 
-    Partitions on other servers are grouped there: only their row types travel.
+    Partitions on other servers are grouped there: only their row types travel. The caller says with whose
+    rights is read (`Database.reading_as`).
 
     Parameters
     ----------
@@ -105,9 +106,9 @@ def count_row_types(
         else "count_row_types"
     )
     repeats = query == "count_row_types" and _may_repeat_pairs(db, relation, parts, most_bytes)
-    found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
+    (found,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
     if repeats and found["bytes"] > most_bytes:
-        found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
+        (found,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
     if found["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
         raise _too_many(f"{found['types']:,} row types{pairs}", most, is_budget=is_budget)
@@ -182,8 +183,8 @@ def _refuse_by_first_rows(
     """Refuse a table of whose first rows alone more types come than memory holds."""
     if not _may_have_more(db, relation, most):
         return
-    types = db.row(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)["types"]
-    if types > most:
+    (found,) = db.read(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)
+    if found["types"] > most:
         raise _too_many(f"more than {most:,} row types", most, is_budget=is_budget)
 
 
@@ -242,9 +243,9 @@ def fingerprint(
     *,
     sensitive: tuple[CanonicalColumn, ...] = (),
 ) -> tuple[int, int]:
-    """Return (rows, sum over rows of half a hash) of a relation now; arguments of `count_row_types`."""
+    """Return (rows, sum over rows of half a hash) of a relation now; arguments and rights as of `count_row_types`."""
     parts = _query_parts(db, relation, columns, sensitive, entity)
-    found = db.row(statement("fingerprint_row_types", **parts))
+    (found,) = db.read(statement("fingerprint_row_types", **parts))
     return found["rows"], int(found["fingerprint"])
 
 

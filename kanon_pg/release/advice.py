@@ -9,6 +9,7 @@ from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.subject import stored_declaration
 
@@ -88,7 +89,7 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
             )
 
 
-def notice_empty(db: Database, base: Identifier, release: Identifier) -> None:
+def notice_empty(db: Database, base: RelationFacts, release: Identifier) -> None:
     """Say that a base relation is empty, if it is, so that a release that was brought up to date is, too.
 
     Publishing an empty relation is refused; that it was emptied later may be meant.
@@ -98,9 +99,11 @@ def notice_empty(db: Database, base: Identifier, release: Identifier) -> None:
     release : Identifier
         The view of the release.
     """
-    if db.row(statement("is_empty", relation=base))["empty"]:
+    with reading(db, base):
+        (found,) = db.read(statement("is_empty", relation=base.identifier))
+    if found["empty"]:
         db.notice(
-            f"{base} is empty, so {release} shows no rows. If a load has failed, load the data and call "
+            f"{base.identifier} is empty, so {release} shows no rows. If a load has failed, load the data and call "
             "kanon_refresh again."
         )
 
@@ -154,12 +157,12 @@ def _columns_found_by(
 ) -> list[Any]:
     """Return what a query says of each column, by looking at some rows."""
     aliases = [Identifier.of(f"c{number}") for number in range(len(columns))]
-    found = db.row(
-        statement(
-            query,
-            relation=relation.identifier,
-            rows=_ROWS_LOOKED_AT,
-            columns=[{"name": c.identifier, "alias": a} for c, a in zip(columns, aliases, strict=True)],
-        )
+    command = statement(
+        query,
+        relation=relation.identifier,
+        rows=_ROWS_LOOKED_AT,
+        columns=[{"name": c.identifier, "alias": a} for c, a in zip(columns, aliases, strict=True)],
     )
+    with reading(db, relation):
+        (found,) = db.read(command)
     return [found[alias.name] for alias in aliases]

@@ -1,15 +1,16 @@
-"""Which relations can be the base of a release: the owner role may read them, and runs nobody else's code."""
+"""Which relations can be the base of a release: those whose reader may read all of them."""
 
 from __future__ import annotations
 
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reader_role, require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import NotPermitted, UnsuitableRelation
 
 OWNER = "kanon_owner"
-"""The role that owns all objects of kanon_pg and reads base tables."""
+"""The role that owns what kanon_pg stores; it evaluates nothing that others wrote, and reads no base relation."""
 
 
 def require_suitable(db: Database, facts: RelationFacts) -> None:
@@ -25,40 +26,47 @@ def require_suitable(db: Database, facts: RelationFacts) -> None:
             f"Relation {facts.identifier} is temporary: only one session can see it.",
             hint="Copy it into an ordinary table: CREATE TABLE ... AS TABLE ...;",
         )
-    if facts.schema == "kanon":
+    if facts.schema in {"kanon", "kanon_bases"}:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} belongs to kanon_pg itself.", hint="Name a table of your own."
         )
-    owner = describe(db, str(facts.oid), OWNER)
-    if not owner.reachable or not owner.selectable:
-        raise _unreadable(facts)
-    require_mapped(db, facts, OWNER)
-    require_own_code(db, facts)
-    require_all_rows(facts)
+    require_readable_base(db, facts)
 
 
-def require_reachable(facts: RelationFacts) -> None:
-    """Refuse a base relation that the owner role could read once, and cannot any more.
+def require_readable_base(db: Database, facts: RelationFacts, *, whole: bool = True) -> None:
+    """Refuse a base relation that its reader cannot read; it is kept from being changed by DDL.
 
     Parameters
     ----------
-    facts : RelationFacts
-        As the owner role sees it. It may read some columns only: those that the release has.
+    whole : bool
+        False: the reader may read some columns only, those that a release has.
 
     Raises
     ------
-    NotPermitted
-        With the statements that change it.
+    UnsuitableRelation, NotPermitted
+        With what to do instead.
     """
-    if not facts.reachable or not (facts.selectable or any(column.selectable for column in facts.columns)):
-        raise _unreadable(facts)
+    role = reader_role(require_reader(db, facts))
+    for name in (role, OWNER):
+        if not describe(db, str(facts.oid), name).reachable:
+            raise _unreadable(facts, name, f"GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {name};")
+    seen = describe(db, str(facts.oid), role)
+    if not (seen.selectable or (not whole and any(column.selectable for column in seen.columns))):
+        raise _unreadable(facts, role, f"GRANT SELECT ON {facts.identifier} TO {role};")
+    require_mapped(db, facts, role)
+    db.lock(facts.identifier)
+    require_all_rows(facts)
+    if db.row(statement("reads_as_invoker"), facts.oid)["is_so"]:
+        raise UnsuitableRelation(
+            f"View {facts.identifier} reads with the rights of whoever reads it, which would be {role}.",
+            hint="Create it without security_invoker: its owner's rights count then.",
+        )
 
 
-def _unreadable(facts: RelationFacts) -> NotPermitted:
+def _unreadable(facts: RelationFacts, role: str, grant: str) -> NotPermitted:
     return NotPermitted(
-        f"The role {OWNER}, which builds releases, may not read {facts.identifier}.",
-        hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
-        f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
+        f"The role {role} may not read {facts.identifier}, which releases of it need.",
+        hint=f"Its owner can allow it: {grant}",
     )
 
 
@@ -92,31 +100,3 @@ def require_all_rows(facts: RelationFacts) -> None:
             f"Relation {facts.identifier} has row-level security: a release could silently miss rows.",
             hint="Use a view, owned by the table's owner, as the base.",
         )
-
-
-def require_own_code(db: Database, facts: RelationFacts) -> None:
-    """Refuse relations whose reading would run somebody's code with the rights of the owner role.
-
-    Whoever builds or refreshes a release evaluates the base relation as the owner role, which can read
-    the base tables of others. The relation is locked before, so that what was checked is what is read.
-
-    Raises
-    ------
-    UnsuitableRelation
-        Names the function or view.
-    """
-    if facts.kind in "rpv":
-        db.execute(statement("lock_base", relation=facts.identifier))
-    found = db.rows(statement("foreign_code"), facts.oid)
-    if not found:
-        return
-    if found[0]["kind"] == "view":
-        raise UnsuitableRelation(
-            f"View {found[0]['name']} reads with the rights of whoever reads it, which would be {OWNER}.",
-            hint="Create it without security_invoker: its owner's rights count then.",
-        )
-    raise UnsuitableRelation(
-        f"Reading {facts.identifier} could run function {found[0]['name']} with the rights of {OWNER}.",
-        detail="A view, index, constraint or type of the relation uses it, and it is not a superuser's.",
-        hint="Take a materialized view or a copy of the relation as the base, or let a superuser own it.",
-    )

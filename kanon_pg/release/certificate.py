@@ -18,6 +18,7 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, ReleaseError
@@ -25,7 +26,7 @@ from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
 from kanon_pg.relations.subject import no_rows, require_usable, resolve
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.base import require_readable_base
 from kanon_pg.release.record import existing_release
 from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
@@ -81,9 +82,8 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     proof = db.row(statement("fetch_proof"), row["name"])
     _require_certifiable(row, has_models=proof["has_models"])
     subject = resolve(db, str(row["base"]), role=role)
-    base = describe(db, str(row["base"]), OWNER)
-    require_own_code(db, base)
-    require_all_rows(base)
+    base = subject.relation
+    require_readable_base(db, base)
     quasi = subject.columns(row["quasi_identifiers"])
     require_usable(db, subject, quasi)
     weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}
@@ -92,9 +92,10 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     solver_session.start()
     with working_memory(db, memory), exact_text(db):
         db.progress("counting")
-        counted = count_row_types(
-            db, base.identifier, canonical_columns(quasi, weights), None, memory_bytes=memory
-        )
+        with reading(db, base):
+            counted = count_row_types(
+                db, base.identifier, canonical_columns(quasi, weights), None, memory_bytes=memory
+            )
         if not counted.rows:
             raise no_rows(base)
         task = CertificateTask(

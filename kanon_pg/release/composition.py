@@ -32,11 +32,13 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import define_base, drop_base, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, UnknownName
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.base import OWNER, require_readable_base
 from kanon_pg.release.plan import ROW, ReleasePlan, recorded_plan
 from kanon_pg.release.record import existing_release, require_base
 from kanon_pg.release.remembering import (
@@ -67,6 +69,9 @@ _INTERVENTION = ("57", "08")
 
 _VERSION = re.compile(r"(.+)@([0-9]{1,18})", re.DOTALL)
 _ROWS = Fragment("kanon_rows")
+
+_SOURCE = Identifier.of(BASES_SCHEMA, "kanon composition")
+"""What reads the base relation during a call; a name that no release gives."""
 """The rows of the base relation inside the statement."""
 
 
@@ -313,7 +318,7 @@ def _compared(
     ]
     together = _subsets(len(sources))
     least = [min(sources[place].k for place in places) if k is None else k for places in together]
-    found = db.rows_once(
+    found = db.rows(
         statement(
             "composition/compare",
             sources=described,
@@ -325,6 +330,7 @@ def _compared(
             **_base_parts(db, base, sources, list(rules.values())),
         )
     )
+    drop_base(db, _SOURCE.name)
     compositions = [
         Composition(
             releases=tuple(sources[place].label for place in together[row["number"]]),
@@ -402,6 +408,7 @@ def _recomputed(row: Row, rules: _Rules) -> Fragment:
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
     parts = storage_parts(plan, nodes) | {
         "relation": _ROWS,
+        "source": None,
         # What passes as a person through the statements of the guard is the row.
         "entity": {"expression": Identifier.of(ROW)},
         "by_person": plan.entity is not None,
@@ -439,8 +446,7 @@ def _base_parts(
     if not rules:
         return {"relation": None}
     seen = describe(db, str(base.oid), OWNER)
-    require_own_code(db, seen)
-    require_all_rows(seen)
+    require_readable_base(db, seen)
     is_versioned = any(one.recorded["settled_before"] is not None for one in rules)
     keys = next((one.keys for one in sources if one.keys), ())
     entity = sources[0].entity
@@ -450,21 +456,24 @@ def _base_parts(
         for column in (*(c.facts for c in one.plan.quasi_identifiers), *one.plan.carried)
     }
     person = None if entity is None else entity_column(seen.column(entity))
-    return {
-        "relation": seen.identifier,
-        "written": is_versioned,
-        "columns": [column.identifier for column in seen.columns if column.name in needed],
-        "keys": [
+    text = render(
+        "composition/base_rows",
+        relation=seen.identifier,
+        written=is_versioned,
+        columns=[column.identifier for column in seen.columns if column.name in needed],
+        keys=[
             {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
             for key in key_columns(seen, keys)
         ],
-        "entity": None
+        entity=None
         if person is None
         else {
             "expression": person.expression,
             "hashed": replace(person, alias=Identifier.of("kanon_who")).hashed("keyed"),
         },
-    }
+    )
+    rows: int = db.row(statement("estimate_rows"), str(seen.identifier))["rows"]
+    return {"relation": define_base(db, require_reader(db, seen), _SOURCE, text, rows=rows)}
 
 
 # --- notices ------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from kanon_pg.db.catalog import RelationFacts, caller, describe_readable
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import dropped_everywhere
-from kanon_pg.db.statements import statement
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import define_base, drop_base, require_reader
+from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration
@@ -110,6 +112,7 @@ def _drop_row_types_view(db: Database, row: Row | None) -> None:
     if row is not None and row["row_types_view"]:
         with dropped_everywhere(db):
             db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
+            drop_base(db, row["row_types_view"])
 
 
 def _row(db: Database, facts: RelationFacts) -> Row | None:
@@ -138,35 +141,34 @@ def _require_entity_unpublished(facts: RelationFacts, roles: Roles) -> None:
     )
 
 
+_ROW_TYPES = 1000
+"""Row types that the planner expects of a relation."""
+
+
 def _create_row_types_view(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...]) -> str:
     facts, entity = subject.relation, subject.entity
     name = derived_name(facts.schema, facts.name, "row_types")
     if db.rows(statement("other_row_types_view"), name, facts.oid):
         name = derived_name(facts.schema, facts.name, "row_types", str(facts.oid))
     taken = {column.facts.name for column in columns}
-    db.execute(
-        statement(
-            "create_row_types_view",
-            view=Identifier.of("kanon", name),
-            relation=facts.identifier,
-            relation_name=Literal(str(facts.identifier)),
-            columns=[
-                {
-                    "expression": c.expression,
-                    "alias": c.alias,
-                    "output": c.output,
-                    "name": Literal(c.facts.name),
-                }
-                for c in columns
-            ],
-            entity=None if entity is None else {"expression": entity.expression},
-            rows=Identifier.of(_free_name("rows", taken)),
-            people=Identifier.of(_free_name("people", taken)),
-        )
+    text = render(
+        "row_types",
+        relation=facts.identifier,
+        relation_name=Literal(str(facts.identifier)),
+        columns=[
+            {"expression": c.expression, "alias": c.alias, "output": c.output, "name": Literal(c.facts.name)}
+            for c in columns
+        ],
+        entity=None if entity is None else {"expression": entity.expression},
+        rows=Identifier.of(_free_name("rows", taken)),
+        people=Identifier.of(_free_name("people", taken)),
     )
+    reader = require_reader(db, facts)
+    source = define_base(db, reader, Identifier.of(BASES_SCHEMA, name), text, rows=_ROW_TYPES, shown=True)
     view = Identifier.of("kanon", name)
-    reader = Identifier((subject.role,))
-    db.execute(statement("grant_select", relation=view, column=None, role=reader, grantable=False))
+    db.execute(statement("create_row_types_view", view=view, source=source))
+    role = Identifier((subject.role,))
+    db.execute(statement("grant_select", relation=view, column=None, role=role, grantable=False))
     return name
 
 

@@ -99,7 +99,8 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
     parts: dict[str, Any] = {
         "table": table,
         "nodes": node_parts(generalized),
-        "type": Fragment(generalized.column.facts.type),
+        # not a domain, whose conditions are its owner's code
+        "type": Fragment(generalized.column.facts.plain_type),
         "published": generalized.published_type,
     }
     db.execute(statement("create_values", **parts))
@@ -240,29 +241,32 @@ def _numbers(cells: bytes) -> array[int]:
     return numbers
 
 
-def create_unknown_view(db: Database, plan: ReleasePlan, names: StorageNames) -> None:
+def create_unknown_view(
+    db: Database, plan: ReleasePlan, names: StorageNames, *, over_time: bool = False
+) -> None:
     """Create the view that counts, at any time, rows with values that the hierarchies do not know.
 
     Parameters
     ----------
     names : StorageNames
-        The view to create and the tables it reads; nothing is done without generalized columns.
+        The view to create and what it reads; nothing is done without generalized columns.
+    over_time : bool
+        Whether the source has columns as the base relation calls them.
     """
-    if names.unknown is None:
+    if names.unknown is None or names.source is None:
         return
     parts = [
         {
             "alias": g.column.alias,
-            "expression": g.column.expression,
+            "expression": g.column.expression if over_time else g.column.alias,
             "known": g.known,
             "count": Identifier.of(f"unknown_{position}"),
             "table": table,
         }
         for position, (g, table) in enumerate(zip(plan.generalized, names.nodes, strict=True))
     ]
-    db.execute(
-        statement("create_unknown", view=names.unknown, relation=plan.base.identifier, generalized=parts)
-    )
+    source = Fragment(f"{names.source}()")
+    db.execute(statement("create_unknown", view=names.unknown, relation=source, generalized=parts))
 
 
 def notice_unknown(db: Database, row: Row, *, over_time: bool = False) -> None:

@@ -11,6 +11,7 @@ from kanon_pg.core.generalization import LevelFields
 from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import drop_base
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import ReleaseError, UnknownName, as_given
 from kanon_pg.relations.counting import HASH_SEED
@@ -73,6 +74,7 @@ def store_release(
         utility.marginal_divergence,
         None if settled is None else settled.before,
         None if settled is None else settled.layout,
+        None if names.source is None or request.over_time is not None else str(names.source),
     )
 
 
@@ -175,6 +177,8 @@ def drop_superseded(db: Database, superseded: Sequence[SupersededRelease]) -> No
             drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
         if row["parts_name"]:
             drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
+        if row["source_name"]:
+            drop_base(db, row["source_name"])
         drop_series(db, one.series)
 
 

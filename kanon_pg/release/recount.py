@@ -18,6 +18,7 @@ from kanon_pg.core.solving import PrivacyModels, SolveOutcome
 from kanon_pg.db.catalog import equality_operator
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -355,13 +356,14 @@ def is_what_was_solved(
         If it holds these rows, but other cells or classes than the solver promised.
     """
     if on_nodes or db.row(statement("sees_changes"))["sees_changes"]:
-        now = fingerprint(
-            db,
-            plan.base.identifier,
-            plan.quasi_identifiers,
-            plan.entity,
-            sensitive=plan.model_columns,
-        )
+        with reading(db, plan.base):
+            now = fingerprint(
+                db,
+                plan.base.identifier,
+                plan.quasi_identifiers,
+                plan.entity,
+                sensitive=plan.model_columns,
+            )
         if now != (counted.rows, counted.fingerprint):
             db.notice(
                 "The table changed during the call: the release is safe, but no bound is claimed for it."

@@ -9,12 +9,13 @@ from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readab
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
+from kanon_pg.release.base import OWNER, require_readable_base
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.distributed.storage import (
@@ -117,7 +118,7 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
     settled = settled_rows(db, plan.base)
-    shown = _store(db, plan, shards, names, k=k)
+    shown = _store(db, plan, shards, names, k=k, rows=counted.rows)
     db.progress("recounting")
     found = recount(db, plan, names.storage, k=k, nodes=names.nodes, on_nodes=shards is not None)
     certified = is_what_was_solved(db, plan, counted, outcome, found, on_nodes=shards is not None)
@@ -146,12 +147,12 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
 
 
 def _store(
-    db: Database, plan: ReleasePlan, shards: Shards | None, names: StorageNames, *, k: int
+    db: Database, plan: ReleasePlan, shards: Shards | None, names: StorageNames, *, k: int, rows: int
 ) -> Identifier | Fragment:
     """Store the rows of a release; returns what its view reads."""
     if shards is not None:
         return create_shards(db, plan, shards, names, k=k)
-    create_storage(db, plan, names, k=k)
+    create_storage(db, plan, names, k=k, rows=rows)
     create_unknown_view(db, plan, names)
     return names.storage
 
@@ -194,10 +195,8 @@ def _readable_base(db: Database, row: Row) -> RelationFacts:
     """Return the base relation of a release, which may be read as when it was published."""
     require_base(row)
     base = describe(db, str(row["base"]), OWNER)
-    require_reachable(base)
+    require_readable_base(db, base, whole=False)
     require_nodes(db, base, OWNER)
-    require_own_code(db, base)
-    require_all_rows(base)
     return base
 
 
@@ -210,8 +209,8 @@ def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
     if row["remember"]:
         with exact_text(db):
             _remember_refreshed(db, row, base, storage)
-    _notice_withheld(db, base.identifier, storage, row["name"])
-    notice_empty(db, base.identifier, Identifier.of("safe", row["name"]))
+    _notice_withheld(db, base, storage, row["name"])
+    notice_empty(db, base, Identifier.of("safe", row["name"]))
     notice_redeclared(db, base, row)
     _notice_unpublished(db, row)
     notice_unknown(db, row)
@@ -261,11 +260,13 @@ def _require_names(base: RelationFacts, row: Row) -> None:
             )
 
 
-def _notice_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:
-    withheld = db.row(statement("count_withheld", base=base, storage=storage))["withheld"]
-    if withheld:
+def _notice_withheld(db: Database, base: RelationFacts, storage: Identifier, release: str) -> None:
+    with reading(db, base):
+        (there,) = db.read(statement("count_rows", relation=base.identifier))
+    withheld = there["rows"] - db.row(statement("count_rows", relation=storage))["rows"]
+    if withheld > 0:
         db.notice(
-            f"Of {base}, {withheld} rows are withheld: they would be in classes of too few people. Publish "
+            f"Of {base.identifier}, {withheld} rows are withheld: they would be in classes of too few people. Publish "
             f"release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
         )
 

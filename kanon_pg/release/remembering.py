@@ -13,6 +13,7 @@ from typing import Any
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -240,8 +241,8 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
         for place, (key, part) in enumerate(zip(named, _hashed_parts(named), strict=True), 1)
     ]
     try:
-        with db.savepoint():
-            number: int = db.row(statement("series/person_number", keys=parts), list(person))["number"]
+        with reading(db, describe(db, str(row["base"]), OWNER)), db.savepoint():
+            (found,) = db.read(statement("series/person_number", keys=parts), list(person))
     except DatabaseError as error:
         if not (error.server_state or "").startswith(_NOT_OF_THE_TYPE):
             raise
@@ -249,6 +250,7 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
             "The values that were given are none of the columns that identify people.",
             hint=f"Give one text for each of these columns: {names}.",
         ) from error
+    number: int = found["number"]
     return number
 
 
@@ -269,10 +271,10 @@ def is_in_base(db: Database, row: Row, keys: Sequence[str], number: int) -> bool
     """Return whether the base relation of a release has rows of a person, see `person_number`."""
     base = describe(db, str(row["base"]), OWNER)
     parts = _hashed_parts(_people_by(db, row, keys))
-    found: bool = db.row(statement("composition/has_person", relation=base.identifier, keys=parts), number)[
-        "found"
-    ]
-    return found
+    with reading(db, base):
+        (found,) = db.read(statement("composition/has_person", relation=base.identifier, keys=parts), number)
+    is_there: bool = found["found"]
+    return is_there
 
 
 def erase_from_versions(

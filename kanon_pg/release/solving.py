@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from kanon_pg.core.solving import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reading
 from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.counting import Counted, count_row_types, require_people
 from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
@@ -57,14 +58,15 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
     db, plan, request = work.db, work.plan, work.request
     solver_session.start()
     db.progress("counting")
-    counted = count_row_types(
-        db,
-        plan.base.identifier,
-        plan.quasi_identifiers,
-        plan.entity,
-        sensitive=plan.model_columns,
-        memory_bytes=work.memory,
-    )
+    with reading(db, plan.base):
+        counted = count_row_types(
+            db,
+            plan.base.identifier,
+            plan.quasi_identifiers,
+            plan.entity,
+            sensitive=plan.model_columns,
+            memory_bytes=work.memory,
+        )
     require_people(counted, plan.base.identifier, (request.k,), plan.entity)
     row_types = with_hierarchies(plan, counted.row_types, hierarchies)
     solve_request = SolveRequest(

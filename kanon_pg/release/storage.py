@@ -20,7 +20,9 @@ from kanon_pg.core.solving import PrivacyModels, SolveOutcome
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
-from kanon_pg.db.statements import statement
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import define_base, require_reader
+from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
@@ -165,6 +167,8 @@ class StorageNames:
         Per generalized column the table of what is published of its values.
     unknown : Identifier or None
         The view that counts rows whose values these tables do not know, if there are such columns.
+    source : Identifier or None
+        What reads the base relation with the rights of its reader; None where kanon itself made the table.
     """
 
     storage: Identifier
@@ -172,6 +176,7 @@ class StorageNames:
     parts: Identifier | None = None
     nodes: tuple[Identifier, ...] = ()
     unknown: Identifier | None = None
+    source: Identifier | None = None
 
 
 SCHEMA = "kanon"
@@ -198,6 +203,7 @@ def storage_names(
         parts=name("parts") if is_divided else None,
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
         unknown=name("unknown") if plan.generalized else None,
+        source=Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
     )
 
 
@@ -239,20 +245,28 @@ def write_mapping(
     db.execute(statement("analyze", relation=mapping))
 
 
-def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int) -> None:
+def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int, rows: int) -> None:
     """Create and fill the materialized view whose own definition withholds what must not be published.
 
     Parameters
     ----------
     names : StorageNames
-        The view to create and the tables it reads.
+        The view to create and the tables it reads; its source is created, too.
     k : int
         Fewest people per class.
+    rows : int
+        Of the base relation.
     """
+    parts = storage_parts(plan, names.nodes)
+    source = None
+    if names.source is not None:
+        reader = require_reader(db, plan.base)
+        source = define_base(db, reader, names.source, render("guard/base_columns", **parts), rows=rows)
     db.execute(
         statement(
             "create_storage",
-            **storage_parts(plan, names.nodes),
+            **parts,
+            source=source,
             storage=names.storage,
             mapping=names.mapping,
             parts=names.parts,

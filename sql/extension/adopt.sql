@@ -19,7 +19,7 @@ BEGIN
             SELECT 'pg_catalog.pg_namespace'::regclass AS classid, n.oid, 'SCHEMA' AS kind,
                 pg_catalog.quote_ident(n.nspname) AS name
             FROM pg_catalog.pg_namespace AS n
-            WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
+            WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_catalog', 'safe')
             UNION ALL
             SELECT 'pg_catalog.pg_type'::regclass, c.reltype, 'TYPE', c.oid::regclass::text
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -38,7 +38,10 @@ BEGIN
             SELECT 'pg_catalog.pg_proc'::regclass, p.oid, 'FUNCTION', p.oid::regprocedure::text
             FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
             WHERE n.nspname IN ('kanon', 'kanon_catalog')
-                OR (pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
+                OR p.oid IN (
+{% include "called_functions.sql" %}
+
+)
         ) AS ours
         WHERE NOT EXISTS (
             SELECT

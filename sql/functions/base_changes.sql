@@ -28,7 +28,7 @@ BEGIN ATOMIC
         END
     FROM part JOIN pg_catalog.pg_class AS c USING (oid);
 END;
-ALTER FUNCTION kanon.base_changes OWNER TO kanon_owner;
+ALTER FUNCTION kanon.base_changes OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.base_changes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.base_changes IS
 'Rows inserted, updated and deleted so far in a table with its partitions and children, by the server''s

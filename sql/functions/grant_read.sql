@@ -1,5 +1,6 @@
--- Runs with the caller's rights: gives the owner role what it needs to read a base table.
-CREATE OR REPLACE FUNCTION kanon.grant_read(relation regclass)
+-- Runs with the caller's rights: gives a base relation a reader, and the reader what it needs. With true, the reader that
+-- answers queries about what the relation's owner protects.
+CREATE OR REPLACE FUNCTION kanon.grant_read(relation regclass, for_queries boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -8,15 +9,34 @@ SECURITY INVOKER
 RETURNS NULL ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
+DECLARE
+    reader name;
 BEGIN
-    PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_owner');
+    IF kanon.reader_of(grant_read.relation, for_queries) IS NOT NULL OR NOT EXISTS (
+        SELECT
+        FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid = grant_read.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+            AND n.nspname NOT IN ('kanon', 'kanon_bases', 'safe')
+    ) THEN
+        RETURN;  -- what cannot be read is refused later, with a sentence of its own
+    END IF;
+    IF for_queries AND (
+        SELECT r.rolsuper
+        FROM pg_class AS c INNER JOIN pg_roles AS r ON r.oid = c.relowner
+        WHERE c.oid = grant_read.relation
+    ) THEN
+        -- nothing is out of reach of a superuser's code anyway
+        PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_reader');
+        RETURN;
+    END IF;
+    reader := kanon.claim_reader(grant_read.relation, for_queries);
+    PERFORM kanon.grant_read_to(grant_read.relation, reader);
     -- Partitions on other servers are counted one by one.
-    PERFORM kanon.grant_read_to(t.relid, 'kanon_owner')
-    FROM kanon.shards(grant_read.relation) AS t (relid);
+    PERFORM kanon.grant_read_to(t.relid, reader) FROM kanon.shards(grant_read.relation) AS t (relid);
 END
 $function$;
-ALTER FUNCTION kanon.grant_read OWNER TO kanon_owner;
+ALTER FUNCTION kanon.grant_read OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.grant_read FROM PUBLIC;
 COMMENT ON FUNCTION kanon.grant_read IS
-'Grants the owner role SELECT on a base table and USAGE on its schema, if the caller may grant them.';
-GRANT EXECUTE ON FUNCTION kanon.grant_read TO kanon_curator;
+'Gives a relation a reader of its own, with SELECT on it and USAGE on its schema, if the caller may grant them.';
+GRANT EXECUTE ON FUNCTION kanon.grant_read TO kanon_analyst;

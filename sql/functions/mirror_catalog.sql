@@ -47,7 +47,7 @@ BEGIN
     );
 END
 $function$;
-ALTER FUNCTION kanon.mirror_catalog OWNER TO kanon_owner;
+ALTER FUNCTION kanon.mirror_catalog OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.mirror_catalog FROM PUBLIC;
 COMMENT ON FUNCTION kanon.mirror_catalog IS
 'Makes a view in kanon_catalog with the columns of a catalog, less what is not shown; called by the installer.';

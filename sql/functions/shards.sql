@@ -17,7 +17,7 @@ BEGIN ATOMIC
     FROM leaf
     WHERE EXISTS (SELECT FROM leaf AS l WHERE l.relkind = 'f');
 END;
-ALTER FUNCTION kanon.shards OWNER TO kanon_owner;
+ALTER FUNCTION kanon.shards OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.shards FROM PUBLIC;
 COMMENT ON FUNCTION kanon.shards IS
 'Leaf partitions of a partitioned table of which at least one is a foreign table; none of other tables.';

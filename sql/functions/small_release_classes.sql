@@ -9,23 +9,31 @@ CREATE OR REPLACE FUNCTION kanon.small_release_classes(
     OUT problem text
 )
 RETURNS record
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT c.*
-    FROM kanon.release AS r
-    CROSS JOIN LATERAL kanon.small_classes(
-        r.storage,
-        r.quasi_identifiers || 'kanon_pattern'::name,
-        CASE WHEN r.entity IS NOT NULL THEN 'kanon_person'::name END,
-        r.k
-    ) AS c
-    WHERE r.name = small_release_classes.release;
-END;
+AS $function$
+DECLARE
+    one kanon.release;
+BEGIN
+    SELECT r.* INTO one FROM kanon.release AS r WHERE r.name = small_release_classes.release;
+    EXECUTE kanon.small_classes_query(
+        one.storage,
+        one.quasi_identifiers || 'kanon_pattern'::name,
+        CASE WHEN one.entity IS NOT NULL THEN 'kanon_person'::name END
+    )
+    INTO smallest_class, classes_at_risk, people_at_risk, rows_at_risk
+    USING one.k;
+EXCEPTION
+    WHEN undefined_table OR undefined_column OR syntax_error OR null_value_not_allowed THEN
+        problem := 'It was dropped or changed since.';
+    WHEN OTHERS THEN
+        problem := format('It could not be counted (SQLSTATE %s).', SQLSTATE);
+END
+$function$;
 ALTER FUNCTION kanon.small_release_classes OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.small_release_classes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.small_release_classes IS

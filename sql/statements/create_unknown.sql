@@ -11,7 +11,7 @@ FROM (
         {{ g.expression }} AS {{ g.alias }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
-    FROM {{ relation }}
+    FROM {{ relation }} AS rows
 ) AS base
 {% for g in generalized %}
 LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.known }}.value OPERATOR(pg_catalog.=) base.{{ g.alias }}

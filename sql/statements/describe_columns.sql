@@ -21,6 +21,7 @@ WITH RECURSIVE base AS (
 SELECT
     a.attname::text AS name,
     pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+    pg_catalog.format_type(b.type_oid, b.typmod) AS plain_type,
     CASE WHEN tn.nspname = 'pg_catalog' THEN t.typname::text ELSE tn.nspname || '.' || t.typname END AS base_type,
     t.typtype::text AS base_kind,
     a.atttypmod >= 0 AS has_own_typmod,

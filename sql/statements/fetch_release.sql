@@ -10,6 +10,7 @@ SELECT
     m.relname::text AS mapping_name,
     pn.nspname::text AS parts_schema,
     p.relname::text AS parts_name,
+    so.relname::text AS source_name,
     un.nspname::text AS unknown_schema,
     u.relname::text AS unknown_name,
     r.generalized::text[] AS generalized,
@@ -34,6 +35,7 @@ LEFT JOIN pg_catalog.pg_class AS m ON m.oid = r.mapping
 LEFT JOIN pg_catalog.pg_namespace AS mn ON mn.oid = m.relnamespace
 LEFT JOIN pg_catalog.pg_class AS p ON p.oid = r.parts
 LEFT JOIN pg_catalog.pg_namespace AS pn ON pn.oid = p.relnamespace
+LEFT JOIN pg_catalog.pg_class AS so ON so.oid = r.source
 LEFT JOIN pg_catalog.pg_class AS u ON u.oid = r.unknown
 LEFT JOIN pg_catalog.pg_namespace AS un ON un.oid = u.relnamespace
 WHERE r.name = $1::text

@@ -1,6 +1,6 @@
 -- Objects of others that would be lost with the installation: what they are, as the server describes them.
 WITH schemas AS (
-    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
+    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_catalog', 'safe')
 ),
 ours (classid, objid) AS (
     SELECT 'pg_catalog.pg_class'::regclass, c.oid FROM pg_catalog.pg_class AS c
@@ -11,8 +11,11 @@ ours (classid, objid) AS (
     UNION ALL
     SELECT 'pg_catalog.pg_proc'::regclass, p.oid
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
-        OR (pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
+    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_catalog', 'safe')
+        OR p.oid IN (
+{% include "called_functions.sql" %}
+
+)
 ),
 dependents AS (
     SELECT
@@ -28,7 +31,7 @@ dependents AS (
 guests AS (
     SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid AS objid FROM pg_catalog.pg_class AS c
     WHERE c.relnamespace IN (SELECT s.oid FROM schemas AS s)
-        AND c.relkind NOT IN ('i', 'I', 't', 'c') AND pg_catalog.pg_get_userbyid(c.relowner) <> 'kanon_owner'
+        AND c.relkind NOT IN ('i', 'I', 't', 'c') AND pg_catalog.pg_get_userbyid(c.relowner) !~ '^kanon_(owner|base_[0-9]+)$'
 )
 SELECT pg_catalog.pg_describe_object(classid, objid, 0) AS description
 FROM (SELECT * FROM dependents UNION SELECT * FROM guests) AS found

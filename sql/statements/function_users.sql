@@ -12,5 +12,8 @@ LEFT JOIN pg_catalog.pg_proc AS p ON d.classid = 'pg_catalog.pg_proc'::regclass 
 WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass
     AND d.refobjid = $1::regprocedure
     AND d.deptype = 'n'
-    AND (p.oid IS NULL OR pg_catalog.pg_get_userbyid(p.proowner) <> 'kanon_owner')
+    AND (p.oid IS NULL OR (pg_catalog.pg_get_userbyid(p.proowner) <> 'kanon_owner' AND p.pronamespace <> 'kanon'::regnamespace AND p.oid NOT IN (
+{% include "called_functions.sql" %}
+
+)))
 ORDER BY description

@@ -28,7 +28,10 @@ SELECT
         FROM pg_catalog.pg_proc AS p
         JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
         JOIN pg_catalog.pg_roles AS o ON o.oid = p.proowner
-        WHERE p.proname = 'kanon_query_record' AND o.rolname = 'kanon_owner'
+        WHERE p.proname = 'kanon_query_record' AND p.oid IN (
+{% include "called_functions.sql" %}
+
+)
     ) AS api_schema,
     (
         SELECT

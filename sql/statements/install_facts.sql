@@ -15,6 +15,16 @@ SELECT
         SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
         FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon'
     ) AS kanon_schema_owner,
+    EXISTS (
+        SELECT
+        FROM pg_catalog.pg_namespace AS n
+        WHERE n.nspname = 'kanon' AND (
+            pg_catalog.pg_get_userbyid(n.nspowner) = 'kanon_owner' OR EXISTS (
+                SELECT FROM pg_catalog.pg_class AS c
+                WHERE c.relnamespace = n.oid AND pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner'
+            )
+        )
+    ) AS kanon_is_ours,
     (
         SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
         FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'safe'
@@ -30,7 +40,10 @@ SELECT
     (
         SELECT min(n.nspname::text)
         FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner'
+        WHERE p.oid IN (
+{% include "called_functions.sql" %}
+
+)
     ) AS functions_schema,
     EXISTS (SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname = $1) AS api_schema_exists,
     ARRAY(

@@ -5,7 +5,7 @@ WITH known AS (
     SELECT named.relation::oid AS oid
     FROM kanon.release AS r
     CROSS JOIN LATERAL pg_catalog.unnest(
-        ARRAY[r.storage, r.mapping, r.parts, r.unknown, pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name))]
+        ARRAY[r.storage, r.mapping, r.parts, r.unknown, r.source, pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name))]
         || r.nodes
     ) AS named (relation)
     WHERE named.relation IS NOT NULL
@@ -16,6 +16,10 @@ WITH known AS (
     SELECT m.classes FROM kanon.remembered AS m
     UNION ALL
     SELECT pg_catalog.to_regclass(pg_catalog.format('kanon.%I', d.row_types_view))
+    FROM kanon.declaration AS d
+    WHERE d.row_types_view IS NOT NULL
+    UNION ALL
+    SELECT pg_catalog.to_regclass(pg_catalog.format('kanon_bases.%I', d.row_types_view))
     FROM kanon.declaration AS d
     WHERE d.row_types_view IS NOT NULL
 )
@@ -32,9 +36,9 @@ SELECT
     ) AND c.relispopulated AS filled
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE n.nspname IN ('kanon', 'safe') AND c.relkind IN ('r', 'v', 'm')
+WHERE n.nspname IN ('kanon', 'kanon_bases', 'safe') AND c.relkind IN ('r', 'v', 'm')
     AND NOT (n.nspname = 'kanon' AND c.relname = ANY($1))
-    AND pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner'
+    AND pg_catalog.pg_get_userbyid(c.relowner) ~ '^kanon_(owner|base_[0-9]+)$'
     AND c.oid NOT IN (SELECT k.oid FROM known AS k WHERE k.oid IS NOT NULL)
     -- nor what reads the storage of a release that is recorded
     AND NOT EXISTS (

@@ -4,7 +4,10 @@ SELECT p.oid::regprocedure::text AS function, (n.nspname = 'kanon') AS inner, (l
 FROM pg_catalog.pg_proc AS p
 JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
 JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
-WHERE (pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
+WHERE p.oid IN (
+{% include "called_functions.sql" %}
+
+    )
     OR (n.nspname = 'kanon' AND (
         l.lanname = 'plpython3u'
         -- what PL/pgSQL calls is nowhere recorded

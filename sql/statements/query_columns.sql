@@ -57,6 +57,10 @@ CROSS JOIN LATERAL (
 ) AS t
 INNER JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_collation AS co ON co.oid = a.attcollation
+CROSS JOIN LATERAL (
+{% include "query_reader_of.sql" %}
+
+) AS r
 WHERE a.attrelid = ANY ($1::bigint[]::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
-    AND pg_catalog.has_column_privilege('kanon_reader', a.attrelid, a.attnum, 'SELECT')
+    AND pg_catalog.has_column_privilege(r.reader, a.attrelid, a.attnum, 'SELECT')
 ORDER BY a.attrelid, a.attnum

@@ -119,11 +119,19 @@ SELECT
     c.relkind = 'r' AND EXISTS (
         SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = c.oid
     ) AS has_children,
-    pg_catalog.has_schema_privilege('kanon_reader', n.oid, 'USAGE')
-    AND pg_catalog.has_any_column_privilege('kanon_reader', c.oid, 'SELECT') AS readable,
+    coalesce(
+        pg_catalog.has_schema_privilege(r.reader, n.oid, 'USAGE')
+        AND pg_catalog.has_schema_privilege('kanon_reader', n.oid, 'USAGE')
+        AND pg_catalog.has_any_column_privilege(r.reader, c.oid, 'SELECT'), false
+    ) AS readable,
+    r.reader::text AS reader,
     pg_catalog.has_schema_privilege($2::text::name, n.oid, 'USAGE')
     AND pg_catalog.has_any_column_privilege($2::text::name, c.oid, 'SELECT') AS selectable
 FROM pg_catalog.unnest($1::bigint[]::oid[]) AS u (oid)
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = u.oid
 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (
+{% include "query_reader_of.sql" %}
+
+) AS r
 ORDER BY c.oid

@@ -21,13 +21,14 @@
 -- $20 double precision
 -- $21 bigint
 -- $22 text
+-- $23 text
 INSERT INTO kanon.release (
     name, relation, storage, mapping, parts, hash_seed, parameters, quasi_identifiers, sensitive, insensitive, entity,
     k, rows, people, row_types, classes, smallest_class, average_class, largest_class, suppressed_cells,
     suppressed_share, weighted_cost, lower_bound, gap, optimal, method, bound_method, usefulness, elapsed,
     base_changes_at_publish, published_by, generalized, nodes, unknown,
     certainty_penalty, generalization_height, entropy_loss, marginal_divergence, termination,
-    settled_before, settled_layout, settled_on
+    settled_before, settled_layout, settled_on, source
 )
 SELECT
     $1::text, $2::bigint::oid::regclass, $3::text::regclass, $4::text::regclass, $13::text::regclass, $5::bigint, $6::text::jsonb,
@@ -39,7 +40,8 @@ SELECT
     $14::text[]::name[], $15::text[]::regclass[], $16::text::regclass,
     $17::double precision, $18::double precision, $19::double precision, $20::double precision,
     r.termination,
-    $21::bigint, $22::text::jsonb, (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c)
+    $21::bigint, $22::text::jsonb, (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c),
+    $23::text::regclass
 FROM pg_catalog.jsonb_to_record($11::text::jsonb) AS r (
     k integer, rows bigint, people bigint, row_types bigint, classes bigint, smallest_class bigint,
     average_class double precision, largest_class bigint, suppressed_cells bigint,

@@ -43,7 +43,8 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     termination text,
     settled_before bigint,
     settled_on bigint,
-    settled_layout jsonb
+    settled_layout jsonb,
+    source regclass
 );
 ALTER TABLE kanon.release ALTER COLUMN mapping DROP NOT NULL;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
@@ -59,12 +60,14 @@ ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS termination text;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_before bigint;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_on bigint;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_layout jsonb;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS source regclass;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
 COMMENT ON COLUMN kanon.release.name IS 'Name of the view in schema safe.';
 COMMENT ON COLUMN kanon.release.relation IS 'The base table.';
 COMMENT ON COLUMN kanon.release.storage IS 'The materialized view behind the view in safe.';
+COMMENT ON COLUMN kanon.release.source IS 'What the materialized view reads of the base table, with the rights of the table''s reader; NULL for a release over time.';
 COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type, and at which price; NULL for a release over time.';
 COMMENT ON COLUMN kanon.release.parts IS
 'Table that says which rows of divided row types have which pattern; NULL if none is divided.';

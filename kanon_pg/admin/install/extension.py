@@ -16,6 +16,7 @@ from kanon_pg.admin.install.facts import MissingPart, own_relations, own_tables
 from kanon_pg.admin.install.python_path import DEFAULT_RUNTIME, copy_runtime, own_folders
 from kanon_pg.admin.install.scripts import INSTALL_LOCK, script_names, script_text
 from kanon_pg.db.identifiers import Fragment, Literal
+from kanon_pg.db.readers import READERS, READERS_LOCK
 from kanon_pg.errors import InstallError
 
 NAME = "kanon_pg"
@@ -153,12 +154,15 @@ def scripts(folders: list[str], earlier: tuple[str, ...] = EARLIER) -> dict[str,
         "python_path": Literal(json.dumps(folders, ensure_ascii=False)),
         "version": Literal(version),
         "lock": INSTALL_LOCK,
+        "readers_lock": READERS_LOCK,
+        "readers": READERS,
         "own": [Literal(name) for name in own_relations()],
         "dumped": [Literal(f"kanon.{name}") for name in own_tables() if name not in _NOT_DUMPED],
     }
     body = [
         *script_names(True),
         *script_names(True, last=True),
+        "readers",
         "extension/later",
         "extension/settle",
     ]

@@ -77,6 +77,7 @@ class ServerFacts:
     plpython_available: bool
     plpython_created: bool
     kanon_schema_owner: str | None
+    kanon_is_ours: bool
     safe_schema_owner: str | None
     tables: list[str]
     extension: str | None
@@ -89,11 +90,7 @@ class ServerFacts:
     @property
     def installed(self) -> bool:
         """Whether there is an installation, in whatever state."""
-        return (
-            self.kanon_schema_owner == "kanon_owner"
-            or "version" in self.tables
-            or self.functions_schema is not None
-        )
+        return self.kanon_is_ours or "version" in self.tables or self.functions_schema is not None
 
     @property
     def readable(self) -> bool:
@@ -130,8 +127,11 @@ def general_problems(facts: ServerFacts) -> list[MissingPart]:
             )
         )
     found += _role_problems(facts)
-    for name, owner in (("kanon", facts.kanon_schema_owner), ("safe", facts.safe_schema_owner)):
-        if owner not in (None, "kanon_owner"):
+    for name, owner, is_ours in (
+        ("kanon", facts.kanon_schema_owner, facts.kanon_is_ours),
+        ("safe", facts.safe_schema_owner, facts.safe_schema_owner == "kanon_owner"),
+    ):
+        if owner is not None and not is_ours:
             found.append(
                 MissingPart(
                     f"Schema {name} exists already and belongs to {owner}.",

@@ -28,6 +28,7 @@ from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_s
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected
+from kanon_pg.db.readers import READERS, READERS_LOCK
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InstallError, VersionMismatch
 
@@ -175,6 +176,8 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         "plpython": plan.plpython,
         "python_path": Literal(json.dumps(plan.path.folders, ensure_ascii=False)),
         "version": Literal(kanon_pg.__version__),
+        "readers_lock": READERS_LOCK,
+        "readers": READERS,
     }
     creates_schema = plan.plpython and not read_facts(db, plan.api_schema).api_schema_exists
     for name in script_names(plan.plpython):
@@ -183,6 +186,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         db.execute(statement("create_api_schema", api=api))
     for name in script_names(plan.plpython, last=True):
         run_script(connection, name, **parts)
+    run_script(connection, "readers", **parts)
     if plan.plpython:
         run_script(connection, "counting")
     run_script(connection, "nodes")

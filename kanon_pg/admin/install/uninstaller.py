@@ -160,7 +160,11 @@ def _drop_roles_everywhere(db: PsycopgDatabase) -> list[str]:
 
 def _drop_roles(db: PsycopgDatabase, *, has_workers: bool = False) -> list[str]:
     """Drop roles that no database uses; on workers of Citus also those that only the coordinator's use."""
+    readers = [row["role"] for row in db.rows(statement("reader_roles"))]
+    kept = [role for role in readers if not _try(db, statement("drop_role", role=Identifier.of(role)))]
     stay = [role for role in ROLES if not _try(db, statement("drop_role", role=Identifier.of(role)))]
+    if kept:
+        stay = [*stay, f"{kept[0]} to {kept[-1]}"] if len(kept) > 1 else [*stay, *kept]
     # all or none: a database of a worker that needs one of them relies on the others
     elsewhere = [
         statement("distributed/drop_role_elsewhere", role=Identifier.of(role), label=Literal(role))

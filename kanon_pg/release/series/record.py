@@ -10,7 +10,9 @@ from typing import Any
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
 from kanon_pg.db.identifiers import Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.statements import statement
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import define_base, drop_base, require_reader
+from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.release.base import OWNER
@@ -30,7 +32,7 @@ class SeriesNames:
     Parameters
     ----------
     current : Identifier
-        The view that gives each row of the base relation its identity.
+        The view that gives each row of the base relation its identity, and the function that reads it.
     members : Identifier
         Published rows with their cells.
     cohorts, departed, pending : Identifier
@@ -46,7 +48,8 @@ class SeriesNames:
     @classmethod
     def fresh(cls, release: str, generation: int) -> SeriesNames:
         """Return new names."""
-        return cls(*(scratch_name(release, generation, kind.name) for kind in fields(cls)))
+        names = cls(*(scratch_name(release, generation, kind.name) for kind in fields(cls)))
+        return replace(names, current=Identifier.of(BASES_SCHEMA, names.current.name))
 
     def parts(self) -> dict[str, Any]:
         """Return the names as templates have them."""
@@ -117,9 +120,14 @@ def find_series(db: Database, release: str) -> Series | None:
         longest_wait=row["longest_wait"],
         withheld_rows=row["withheld_rows"],
         retained_rows=row["retained_rows"],
-        names=None if any(name is None for name in names) else SeriesNames(*map(_in_kanon, names)),
+        names=None if any(name is None for name in names) else _series_names(names),
         key_view=None if row["key_view"] is None else _in_kanon(row["key_view"]),
     )
+
+
+def _series_names(names: Sequence[str | None]) -> SeriesNames:
+    current, *tables = names
+    return SeriesNames(Identifier.of(BASES_SCHEMA, str(current)), *map(_in_kanon, tables))
 
 
 def _names(row: Row) -> tuple[str | None, ...]:
@@ -141,10 +149,13 @@ def forget_series(db: Database, release: str) -> Sequence[str | None]:
 
 def drop_series(db: Database, names: Sequence[str | None]) -> None:
     """Drop the views and the tables of a release over time, after its storage."""
-    views, tables = names[:2], names[2:]
-    for view in views:
-        if view is not None:
-            db.execute(statement("series/drop_view", view=_in_kanon(view)))
+    if not names:
+        return
+    key_view, current, *tables = names
+    if key_view is not None:
+        db.execute(statement("series/drop_view", view=_in_kanon(key_view)))
+    if current is not None:
+        drop_base(db, current)
     for table in tables:
         if table is not None:
             db.execute(statement("series/drop_table", table=_in_kanon(table)))
@@ -282,7 +293,7 @@ def store_series(db: Database, release: str, series: Series, names: SeriesNames)
     )
 
 
-def _create_current(db: Database, plan: ReleasePlan, view: Identifier, keys: tuple[str, ...]) -> None:
+def _create_current(db: Database, plan: ReleasePlan, current: Identifier, keys: tuple[str, ...]) -> None:
     entity = plan.entity
     columns = [
         {
@@ -296,25 +307,24 @@ def _create_current(db: Database, plan: ReleasePlan, view: Identifier, keys: tup
         CanonicalColumn(plan.base.column(name), Identifier.of(f"k{number}"))
         for number, name in enumerate(keys, 1)
     ]
-    db.execute(
-        statement(
-            "series/create_current",
-            view=view,
-            relation=plan.base.identifier,
-            columns=columns,
-            keys=[
-                {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
-                for key in key_columns
-            ],
-            entity=None
-            if entity is None
-            else {
-                "expression": entity.expression,
-                "hashed": entity.hashed("seen"),
-                "keyed": entity.hashed("keyed"),
-            },
-        )
+    text = render(
+        "series/current_rows",
+        relation=plan.base.identifier,
+        columns=columns,
+        keys=[
+            {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
+            for key in key_columns
+        ],
+        entity=None
+        if entity is None
+        else {
+            "expression": entity.expression,
+            "hashed": entity.hashed("seen"),
+            "keyed": entity.hashed("keyed"),
+        },
     )
+    rows: int = db.row(statement("estimate_rows"), str(plan.base.identifier))["rows"]
+    define_base(db, require_reader(db, plan.base), current, text, rows=rows)
 
 
 def _kept_columns(plan: ReleasePlan) -> list[ColumnFacts]:

@@ -22,7 +22,7 @@ from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, 
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_all_rows, require_own_code, require_reachable
+from kanon_pg.release.base import OWNER, require_readable_base
 from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import (
@@ -131,7 +131,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         statement(
             "series/create_entering",
             entering=entering,
-            source=names.current,
+            source=Fragment(f"{names.current}()"),
             columns=_columns(plan),
             pending=None,
         )
@@ -148,8 +148,8 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     _notice_earlier(version, find_series(db, plan.name), previous)
     notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = forget_releases(db, previous)
-    stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes)
-    create_unknown_view(db, replace(plan, base=work.plan.base), stored)
+    stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes, source=names.current)
+    create_unknown_view(db, plan, stored, over_time=True)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=request.k, elapsed=elapsed, certified=True)
     utility = release_utility(outcome, found, certified=True)
@@ -187,9 +187,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     """
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
-    require_reachable(base)
-    require_own_code(db, base)
-    require_all_rows(base)
+    require_readable_base(db, base, whole=False)
     require_key(db, row, series)
     version = _reopened(db, row, series, names)
     db.progress("comparing")
@@ -203,7 +201,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     version.drop("changes")
     _publish(version, row)
     _notice_version(version)
-    notice_empty(db, base.identifier, version.plan.view)
+    notice_empty(db, base, version.plan.view)
     notice_redeclared(db, base, row)
     notice_unknown(db, row, over_time=True)
 
@@ -422,7 +420,7 @@ def _enter(
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building cohorts")
-    create_storage(db, plan, names, k=version.k)
+    create_storage(db, plan, names, k=version.k, rows=counted.rows)
     found = recount(db, plan, names.storage, k=version.k, nodes=version.nodes)
     if not is_what_was_solved(db, plan, counted, outcome, found):
         raise _contradiction("rows that entered")

@@ -13,7 +13,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('protect');
     PERFORM kanon.grant_read(relation);
-    PERFORM kanon.grant_read_to(relation, 'kanon_reader');
+    PERFORM kanon.grant_read(relation, true);
     PERFORM kanon.protect({{ protect.passed }});
 {% include "raise_without_traceback.sql" %}
 END

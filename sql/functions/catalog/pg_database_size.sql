@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT NULL::bigint;
 END;
-ALTER FUNCTION kanon_catalog.pg_database_size OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_database_size OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_database_size FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_database_size TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_database_size IS

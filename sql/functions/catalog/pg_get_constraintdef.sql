@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_constraintdef(object, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_constraint AS c WHERE c.oid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_constraintdef OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_constraintdef OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_constraintdef FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_constraintdef TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_constraintdef IS

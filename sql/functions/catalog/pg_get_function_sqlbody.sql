@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT NULL::text;
 END;
-ALTER FUNCTION kanon_catalog.pg_get_function_sqlbody OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_function_sqlbody OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_function_sqlbody FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_function_sqlbody TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_function_sqlbody IS

@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_indexdef(object, place, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_index AS c WHERE c.indexrelid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_indexdef OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_indexdef OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_indexdef FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_indexdef TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_indexdef IS

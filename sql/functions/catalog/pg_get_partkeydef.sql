@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_partkeydef(relation)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_get_partkeydef OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_partkeydef OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_partkeydef FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_partkeydef TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_partkeydef IS

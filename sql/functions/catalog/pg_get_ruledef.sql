@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_ruledef(object, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_rewrite AS c WHERE c.oid = object AND c.ev_action IS NOT NULL);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_ruledef OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_ruledef OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_ruledef FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_ruledef TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_ruledef IS

@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_statisticsobjdef_columns(object)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_statistic_ext AS c WHERE c.oid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns IS

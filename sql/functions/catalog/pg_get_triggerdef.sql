@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_triggerdef(object, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_trigger AS c WHERE c.oid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_triggerdef OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_triggerdef OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_triggerdef FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_triggerdef TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_triggerdef IS

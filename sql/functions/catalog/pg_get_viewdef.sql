@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_viewdef(relation, pretty)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_get_viewdef OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_get_viewdef OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_get_viewdef FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_viewdef TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_get_viewdef IS

@@ -11,7 +11,7 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_indexes_size(relation)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_indexes_size OWNER TO kanon_owner;
+ALTER FUNCTION kanon_catalog.pg_indexes_size OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon_catalog.pg_indexes_size FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon_catalog.pg_indexes_size TO kanon_analyst;
 COMMENT ON FUNCTION kanon_catalog.pg_indexes_size IS

@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.audit(*args)
 $function$;
-ALTER FUNCTION kanon.audit OWNER TO kanon_owner;
+ALTER FUNCTION kanon.audit OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.audit FROM PUBLIC;
 COMMENT ON FUNCTION kanon.audit IS
 'Finds the sets of columns that single people out; called by kanon_audit.';

@@ -17,7 +17,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.releases.build_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.build_hierarchy OWNER TO kanon_owner;
+ALTER FUNCTION kanon.build_hierarchy OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.build_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.build_hierarchy IS
 'Builds a hierarchy over a column; called by kanon_hierarchy_build.';

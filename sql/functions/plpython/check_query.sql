@@ -18,7 +18,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.queries.check_query(*args)
 $function$;
-ALTER FUNCTION kanon.check_query OWNER TO kanon_owner;
+ALTER FUNCTION kanon.check_query OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.check_query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.check_query IS
 'Checks a query; called by kanon_check_query.';

@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.curve(*args)
 $function$;
-ALTER FUNCTION kanon.curve OWNER TO kanon_owner;
+ALTER FUNCTION kanon.curve OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.curve FROM PUBLIC;
 COMMENT ON FUNCTION kanon.curve IS
 'Shows what each of several k would cost; called by kanon_curve.';

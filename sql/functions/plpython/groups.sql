@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.groups(*args)
 $function$;
-ALTER FUNCTION kanon.groups OWNER TO kanon_owner;
+ALTER FUNCTION kanon.groups OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.groups FROM PUBLIC;
 COMMENT ON FUNCTION kanon.groups IS
 'Groups the values of a column without order; called by kanon_groups.';

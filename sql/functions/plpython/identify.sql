@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.identify(*args)
 $function$;
-ALTER FUNCTION kanon.identify OWNER TO kanon_owner;
+ALTER FUNCTION kanon.identify OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.identify FROM PUBLIC;
 COMMENT ON FUNCTION kanon.identify IS
 'Finds few columns that tell rows apart as well as all do; called by kanon_identify.';

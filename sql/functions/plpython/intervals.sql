@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.intervals(*args)
 $function$;
-ALTER FUNCTION kanon.intervals OWNER TO kanon_owner;
+ALTER FUNCTION kanon.intervals OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.intervals FROM PUBLIC;
 COMMENT ON FUNCTION kanon.intervals IS
 'Groups the values of an ordered column into intervals; called by kanon_intervals.';

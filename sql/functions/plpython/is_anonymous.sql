@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.is_anonymous(*args)
 $function$;
-ALTER FUNCTION kanon.is_anonymous OWNER TO kanon_owner;
+ALTER FUNCTION kanon.is_anonymous OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.is_anonymous FROM PUBLIC;
 COMMENT ON FUNCTION kanon.is_anonymous IS
 'Tests k-anonymity; called by kanon_is_anonymous.';

@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.measure(*args)
 $function$;
-ALTER FUNCTION kanon.measure OWNER TO kanon_owner;
+ALTER FUNCTION kanon.measure OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.measure FROM PUBLIC;
 COMMENT ON FUNCTION kanon.measure IS
 'Measures the anonymity of a table or view; called by kanon_measure.';

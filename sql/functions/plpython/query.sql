@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.queries.query(*args)
 $function$;
-ALTER FUNCTION kanon.query OWNER TO kanon_owner;
+ALTER FUNCTION kanon.query OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.query IS
 'Answers a query; called by kanon_query.';

@@ -16,7 +16,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.queries.query_lines(*args)
 $function$;
-ALTER FUNCTION kanon.query_lines OWNER TO kanon_owner;
+ALTER FUNCTION kanon.query_lines OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.query_lines FROM PUBLIC;
 COMMENT ON FUNCTION kanon.query_lines IS
 'Answers a query for programs: lines of texts, first the names of the columns, then their types, then the rows.';

@@ -22,7 +22,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION kanon.query_log OWNER TO kanon_owner;
+ALTER FUNCTION kanon.query_log OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.query_log FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.query_log TO kanon_curator;
 COMMENT ON FUNCTION kanon.query_log IS

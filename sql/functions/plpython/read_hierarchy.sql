@@ -17,7 +17,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.releases.read_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.read_hierarchy OWNER TO kanon_owner;
+ALTER FUNCTION kanon.read_hierarchy OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.read_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.read_hierarchy IS
 'Reads a hierarchy from a table; called by kanon_hierarchy_load.';

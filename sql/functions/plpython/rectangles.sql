@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.rectangles(*args)
 $function$;
-ALTER FUNCTION kanon.rectangles OWNER TO kanon_owner;
+ALTER FUNCTION kanon.rectangles OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.rectangles FROM PUBLIC;
 COMMENT ON FUNCTION kanon.rectangles IS
 'Groups points into rectangles; called by kanon_rectangles.';

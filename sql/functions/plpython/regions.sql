@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.regions(*args)
 $function$;
-ALTER FUNCTION kanon.regions OWNER TO kanon_owner;
+ALTER FUNCTION kanon.regions OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.regions FROM PUBLIC;
 COMMENT ON FUNCTION kanon.regions IS
 'Groups the values of a column into regions of neighbours; called by kanon_regions.';

@@ -14,7 +14,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION kanon.restart_ledger OWNER TO kanon_owner;
+ALTER FUNCTION kanon.restart_ledger OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.restart_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.restart_ledger TO kanon_curator;
 COMMENT ON FUNCTION kanon.restart_ledger IS

@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.risk(*args)
 $function$;
-ALTER FUNCTION kanon.risk OWNER TO kanon_owner;
+ALTER FUNCTION kanon.risk OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.risk FROM PUBLIC;
 COMMENT ON FUNCTION kanon.risk IS
 'Says how likely people are found again; called by kanon_risk.';

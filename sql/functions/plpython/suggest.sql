@@ -14,7 +14,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.analyses.suggest(*args)
 $function$;
-ALTER FUNCTION kanon.suggest OWNER TO kanon_owner;
+ALTER FUNCTION kanon.suggest OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.suggest FROM PUBLIC;
 COMMENT ON FUNCTION kanon.suggest IS
 'Proposes roles of columns; called by kanon_suggest.';

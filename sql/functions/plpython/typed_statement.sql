@@ -11,7 +11,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
 return plpython.queries.typed_statement(*args)
 $function$;
-ALTER FUNCTION kanon.typed_statement OWNER TO kanon_owner;
+ALTER FUNCTION kanon.typed_statement OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.typed_statement FROM PUBLIC;
 COMMENT ON FUNCTION kanon.typed_statement IS
 'The statement that turns the answer of a query into typed rows, and the list of their columns.';

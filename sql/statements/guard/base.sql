@@ -1,16 +1,10 @@
-{# The columns that the guard reads of the base relation, under names that are free of the user's. #}
+{# The columns that the guard reads of the base relation, under names that are free of the user's: through the relation's
+   reader, unless kanon itself made the table. #}
 base AS (
-    SELECT
-{% for q in columns + model_columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or carried or entity %},{% endif %}
+{% if source %}
+    SELECT * FROM {{ source }}
+{% else %}
+{% include "guard/base_columns.sql" %}
 
-{% endfor %}
-{% for c in carried %}
-        {{ c.expression }} AS {{ c.alias }}{% if not loop.last or entity %},{% endif %}
-
-{% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
 {% endif %}
-    FROM {{ relation }}
 ),

@@ -4,7 +4,7 @@ SELECT
     c.*,
     m.row_id AS kanon_member,
     (c.kanon_fingerprint = m.fingerprint AND NOT m.erased) AS kanon_same
-FROM {{ current }} AS c
+FROM {{ current }}() AS c
 FULL JOIN {{ members }} AS m ON m.row_id = c.kanon_row
 WHERE m.row_id IS NULL
     OR c.kanon_row IS NULL

@@ -7,7 +7,7 @@ UNION ALL
 SELECT earlier.*
 FROM (
     SELECT {% for c in columns %}c.{{ c }}, {% endfor %}c.kanon_row, -1
-    FROM {{ current }} AS c
+    FROM {{ current }}() AS c
     WHERE NOT EXISTS (SELECT FROM {{ pending }} AS p WHERE p.row_id = c.kanon_row)
     ORDER BY pg_catalog.hashint8extended(c.kanon_row, {{ version }})
     LIMIT {{ most }}

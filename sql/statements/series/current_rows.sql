@@ -1,6 +1,4 @@
--- Each row of a base relation with an identity that lasts, a fingerprint of what is published of it, and its person.
--- Rows without a key are known by their person and contents; equal ones are numbered.
-CREATE VIEW {{ view }} AS
+{# Each row of a base relation with an identity that lasts, a fingerprint of what is published of it, and its person. Rows without a key are known by their person and contents; equal ones are numbered. #}
 SELECT
 {% for c in columns %}
     seen.{{ c.alias }} AS {{ c.name }},

@@ -1,0 +1,137 @@
+"""Readers: roles of which each may read one relation, as which the code that the relation brings along runs.
+
+Views, index expressions, constraints, types and what built-in functions execute from a text run with the rights of
+whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of that code but the
+relation itself. A reader owns nothing that anybody else calls, and whatever runs with its rights cannot write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.statements import statement
+from kanon_pg.errors import NotPermitted
+
+SCHEMA = "kanon_bases"
+"""Schema of what reads base relations."""
+
+READERS_LOCK = 0x6B616E6F
+"""First key of the advisory locks that keep a reader for one relation while it is read; the second is its number."""
+
+READERS = 16
+"""Readers that an installation makes; `kanon.add_readers` makes more."""
+
+_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "safe"})
+"""Schemas whose relations kanon makes; nobody else's code is in them."""
+
+
+class Relation(Protocol):
+    """What is known of a relation that is read."""
+
+    @property
+    def oid(self) -> int:
+        """Its OID."""
+        ...
+
+    @property
+    def schema(self) -> str:
+        """Name of its schema."""
+        ...
+
+    @property
+    def identifier(self) -> Identifier:
+        """Its quoted, qualified name."""
+        ...
+
+
+def reader_role(reader: int) -> str:
+    """Return the name of a reader's role."""
+    return f"kanon_base_{reader}"
+
+
+def reader_of(db: Database, oid: int) -> int | None:
+    """Return the number of the reader of a relation; nobody else gets it until the transaction ends."""
+    reader: int | None = db.row(statement("reader_of"), oid)["reader"]
+    return reader
+
+
+def require_reader(db: Database, relation: Relation) -> int:
+    """Return the number of the reader of a relation.
+
+    Raises
+    ------
+    NotPermitted
+        If it has none; with the statement that changes it.
+    """
+    reader = reader_of(db, relation.oid)
+    if reader is None:
+        raise NotPermitted(
+            f"Relation {relation.identifier} has no reader: a role of kanon that may read it and nothing else.",
+            hint="Its owner, as a curator, or a superuser can give it one: "
+            f"SELECT kanon.grant_read({Literal(str(relation.identifier))});",
+        )
+    return reader
+
+
+@contextmanager
+def reading(db: Database, relation: Relation) -> Iterator[None]:
+    """Have `Database.read` inside use the rights of the relation's reader.
+
+    A relation without one is given a reader for the time being, if the caller may let others read it. What kanon itself
+    made is read with the caller's own rights.
+
+    Raises
+    ------
+    NotPermitted
+        If the caller may not let anybody else read it.
+    """
+    if relation.schema in _OWN_SCHEMAS:
+        with db.reading_as(None):
+            yield
+        return
+    is_lent = reader_of(db, relation.oid) is None
+    if is_lent:
+        db.row(statement("grant_read"), relation.oid)
+    with db.reading_as(require_reader(db, relation)):
+        yield
+    if is_lent:
+        db.row(statement("revoke_read"), relation.oid)
+
+
+def define_base(
+    db: Database, reader: int, base: Identifier, text: Fragment, *, rows: int, shown: bool = False
+) -> Fragment:
+    """Create what is read of a base relation from now on: a view, and a function of the same name.
+
+    Everything that shows something of the relation depends on the view, and so goes with the relation's columns.
+
+    Parameters
+    ----------
+    base : Identifier
+        Name of both, in `SCHEMA`.
+    text : Fragment
+        The view's query. Whatever is computed of the relation's values by operators, casts and functions that
+        others could have made belongs into it.
+    rows : int
+        About how many rows there are, for the planner.
+    shown : bool
+        Whether a view may show it to others than kanon's own roles: the text says to whom, then.
+
+    Returns
+    -------
+    Fragment
+        The call of the function, for FROM.
+    """
+    db.row(statement("define_base", reader=reader), base.name, str(text), rows, shown)
+    return Fragment(f"{base}()")
+
+
+def drop_base(db: Database, name: str) -> None:
+    """Remove what `define_base` made, after everything that shows its rows."""
+    base = Identifier.of(SCHEMA, name)
+    db.execute(statement("drop_base_function", base=base))
+    db.execute(statement("drop_base", base=base))

@@ -1,0 +1,139 @@
+-- Makes readers, with their functions, until there are so many; those that are there get their functions anew. Readers own
+-- nothing but these functions and what releases read through them. They can't be logged in as, and nobody is a member.
+CREATE OR REPLACE FUNCTION kanon.add_readers(number integer)
+RETURNS integer
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+RETURNS NULL ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    most CONSTANT integer := greatest(number, (SELECT coalesce(max(b.reader), 0) FROM kanon.base AS b));
+    in_server CONSTANT boolean := EXISTS (
+        SELECT
+        FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
+        WHERE p.pronamespace = 'kanon'::regnamespace AND p.proname = 'boot' AND l.lanname = 'plpython3u'
+    );
+    is_superuser CONSTANT boolean := (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user);
+    role name;
+BEGIN
+    IF most > 1000 THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'KA100',
+            MESSAGE = 'kanon: 1,000 readers are the most.',
+            HINT = 'Undeclare relations that need none any more.';
+    END IF;
+    FOR reader IN 1..most LOOP
+        role := format('kanon_base_%s', reader);
+        IF to_regrole(role) IS NULL THEN
+            BEGIN
+                EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOINHERIT', role);
+            EXCEPTION
+                -- Another database of this server is being installed into at the same time.
+                WHEN duplicate_object OR unique_violation THEN NULL;
+            END;
+        END IF;
+        IF NOT is_superuser THEN
+            -- to hand functions over
+            EXECUTE format('GRANT %I TO CURRENT_USER', role);
+            EXECUTE format('GRANT CREATE ON SCHEMA kanon TO %I', role);
+        END IF;
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.known_statements() TO %I', role);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.forget_statements(text[]) TO %I', role);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, text, bigint, boolean) TO %I', role);
+        EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
+        EXECUTE format('GRANT USAGE, CREATE ON SCHEMA kanon_bases TO %I', role);
+
+        EXECUTE format($create$
+CREATE OR REPLACE FUNCTION kanon.read_rows_%1$s(statement text, arguments text[])
+RETURNS SETOF record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+SET transaction_read_only = on
+AS $body$
+DECLARE
+    known CONSTANT text[] := kanon.known_statements();
+    is_read boolean := false;
+BEGIN
+    BEGIN
+        RETURN QUERY EXECUTE statement USING arguments[1], arguments[2], arguments[3], arguments[4];
+        is_read := true;
+        RAISE EXCEPTION USING ERRCODE = 'KA000';
+    EXCEPTION
+        WHEN OTHERS OR QUERY_CANCELED OR ASSERT_FAILURE THEN
+            PERFORM kanon.forget_statements(known);
+            IF NOT is_read OR SQLSTATE <> 'KA000' THEN
+                RAISE;
+            END IF;
+    END;
+END
+$body$
+        $create$, reader);
+        EXECUTE format($create$
+CREATE OR REPLACE FUNCTION kanon.define_%1$s(name name, statement text, rows bigint, shown boolean)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $body$
+BEGIN
+    PERFORM kanon.define_base(name, statement, rows, shown);
+END
+$body$
+        $create$, reader);
+        EXECUTE format('ALTER FUNCTION kanon.read_rows_%s(text, text[]) OWNER TO %I', reader, role);
+        EXECUTE format('ALTER FUNCTION kanon.define_%s(name, text, bigint, boolean) OWNER TO %I', reader, role);
+        EXECUTE format('REVOKE ALL ON FUNCTION kanon.read_rows_%s(text, text[]) FROM PUBLIC', reader);
+        EXECUTE format('REVOKE ALL ON FUNCTION kanon.define_%s(name, text, bigint, boolean) FROM PUBLIC', reader);
+        EXECUTE format('COMMENT ON FUNCTION kanon.read_rows_%s(text, text[]) IS %L', reader,
+            format('Runs a statement of kanon with the rights of kanon_base_%s, and takes back what it did to the session.', reader));
+        EXECUTE format('COMMENT ON FUNCTION kanon.define_%s(name, text, bigint, boolean) IS %L', reader,
+            format('Defines what a release reads with the rights of kanon_base_%s.', reader));
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_rows_%s(text, text[]) TO kanon_owner, kanon_reader', reader);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_%s(name, text, bigint, boolean) TO kanon_owner', reader);
+        IF in_server THEN
+            EXECUTE format($create$
+CREATE OR REPLACE FUNCTION kanon.read_%1$s()
+RETURNS void
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+SET transaction_read_only = on
+AS $body$
+plpy.execute("select kanon.boot()")
+from kanon_pg import plpython
+return plpython.reading.read()
+$body$
+            $create$, reader);
+            EXECUTE format('ALTER FUNCTION kanon.read_%s() OWNER TO %I', reader, role);
+            EXECUTE format('REVOKE ALL ON FUNCTION kanon.read_%s() FROM PUBLIC', reader);
+            EXECUTE format('COMMENT ON FUNCTION kanon.read_%s() IS %L', reader,
+                format('Runs the statement of the call with the rights of kanon_base_%s; called by itself it finds none.', reader));
+            EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_%s() TO kanon_owner, kanon_reader, kanon_analyst', reader);
+            EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.boot() TO %I', role);
+        END IF;
+        IF NOT is_superuser THEN
+            EXECUTE format('REVOKE CREATE ON SCHEMA kanon FROM %I', role);
+            EXECUTE format('REVOKE %I FROM CURRENT_USER', role);
+        END IF;
+        INSERT INTO kanon.base (reader) VALUES (reader) ON CONFLICT DO NOTHING;
+    END LOOP;
+    RETURN most;
+END
+$function$;
+ALTER FUNCTION kanon.add_readers OWNER TO CURRENT_USER;
+REVOKE ALL ON FUNCTION kanon.add_readers FROM PUBLIC;
+COMMENT ON FUNCTION kanon.add_readers IS
+'Makes more readers, one for each relation that is declared, published or asked about; for superusers.';

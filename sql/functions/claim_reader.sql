@@ -1,0 +1,73 @@
+-- Finds a reader for a relation, or for the queries about what its owner protects: the one it has, or one that is free. A reader
+-- is free if its relation is gone or closed to it, and nothing is read through it. A claim gives no rights; these come from
+-- who may grant them.
+CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean)
+RETURNS name
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+RETURNS NULL ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    owner CONSTANT regrole := (SELECT c.relowner FROM pg_class AS c WHERE c.oid = claim_reader.relation);
+    found integer;
+    candidate record;
+BEGIN
+    SELECT b.reader INTO found
+    FROM kanon.base AS b
+    WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
+    IF found IS NOT NULL THEN
+        RETURN format('kanon_base_%s', found);
+    END IF;
+    FOR candidate IN
+        SELECT b.reader, r.oid AS role
+        FROM kanon.base AS b INNER JOIN pg_roles AS r ON r.rolname = format('kanon_base_%s', b.reader)
+        WHERE CASE
+            WHEN b.answers_for IS NOT NULL THEN NOT EXISTS (
+                SELECT
+                FROM kanon.protection AS p INNER JOIN pg_class AS c ON c.oid = p.relation
+                WHERE has_any_column_privilege(r.oid, c.oid, 'SELECT')
+            )
+            WHEN b.relation IS NOT NULL THEN NOT EXISTS (
+                SELECT
+                FROM pg_class AS c
+                WHERE c.oid = b.relation AND has_any_column_privilege(r.oid, c.oid, 'SELECT')
+            )
+            ELSE true
+        END
+        ORDER BY b.reader
+        FOR UPDATE OF b SKIP LOCKED
+    LOOP
+        -- views belong to it where something is read through it; another session may be reading with its rights
+        CONTINUE WHEN EXISTS (
+            SELECT
+            FROM pg_class AS c
+            WHERE c.relowner = candidate.role AND c.relnamespace = 'kanon_bases'::regnamespace
+        ) OR NOT pg_try_advisory_xact_lock({{ readers_lock }}, candidate.reader);
+        BEGIN
+            UPDATE kanon.base AS b
+            SET
+                relation = CASE WHEN NOT for_queries THEN claim_reader.relation END,
+                answers_for = CASE WHEN for_queries THEN owner END
+            WHERE b.reader = candidate.reader;
+        EXCEPTION
+            WHEN unique_violation THEN
+                RAISE serialization_failure USING
+                    MESSAGE = 'kanon: Another session gave the relation a reader at the same time.',
+                    HINT = 'Repeat the call.';
+        END;
+        RETURN format('kanon_base_%s', candidate.reader);
+    END LOOP;
+    RAISE EXCEPTION USING
+        ERRCODE = 'KA500',
+        MESSAGE = 'kanon: All readers are in use: each relation that is declared, published or read has its own.',
+        HINT = 'A superuser can make more: SELECT kanon.add_readers(64);';
+END
+$function$;
+ALTER FUNCTION kanon.claim_reader OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.claim_reader FROM PUBLIC;
+COMMENT ON FUNCTION kanon.claim_reader IS
+'Finds a reader for a relation; gives no rights. Called by kanon.grant_read.';
+GRANT EXECUTE ON FUNCTION kanon.claim_reader TO kanon_analyst;

@@ -1,0 +1,62 @@
+-- Creates what a release, or a view of row types, reads of a base relation: a view with the relation's columns, on which
+-- everything else depends, and a function that returns the view's rows with the rights of the current role, a reader. What
+-- the rows' code did to the session is taken back, and it cannot write.
+CREATE OR REPLACE FUNCTION kanon.define_base(name name, statement text, rows bigint, shown boolean)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    EXECUTE format('CREATE VIEW kanon_bases.%I AS %s', name, statement);
+    EXECUTE format(
+        $create$
+CREATE FUNCTION kanon_bases.%1$I()
+RETURNS SETOF kanon_bases.%1$I
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+ROWS %2$s
+SET search_path = pg_catalog, pg_temp
+SET transaction_read_only = on
+AS $body$
+DECLARE
+    known CONSTANT text[] := kanon.known_statements();
+    is_read boolean := false;
+BEGIN
+    IF CURRENT_USER !~ '^kanon_base_[0-9]+$' THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'KA500',
+            MESSAGE = 'kanon: What reads a base relation belongs to no reader any more.',
+            HINT = 'Publish anew with kanon_anonymize.';
+    END IF;
+    BEGIN
+        RETURN QUERY SELECT * FROM kanon_bases.%1$I;
+        is_read := true;
+        RAISE EXCEPTION USING ERRCODE = 'KA000';
+    EXCEPTION
+        WHEN OTHERS OR QUERY_CANCELED OR ASSERT_FAILURE THEN
+            PERFORM kanon.forget_statements(known);
+            IF NOT is_read OR SQLSTATE <> 'KA000' THEN
+                RAISE;
+            END IF;
+    END;
+END
+$body$
+        $create$,
+        name, greatest(1, rows)
+    );
+    EXECUTE format('REVOKE ALL ON FUNCTION kanon_bases.%I() FROM PUBLIC', name);
+    -- who may not use the schema can call it through a view only
+    EXECUTE format('GRANT EXECUTE ON FUNCTION kanon_bases.%I() TO %s', name, CASE WHEN shown THEN 'PUBLIC' ELSE 'kanon_owner' END);
+END
+$function$;
+ALTER FUNCTION kanon.define_base OWNER TO CURRENT_USER;
+REVOKE ALL ON FUNCTION kanon.define_base FROM PUBLIC;
+COMMENT ON FUNCTION kanon.define_base IS
+'Creates what reads a base relation; called with the rights of its reader.';

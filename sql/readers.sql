@@ -1,0 +1,2 @@
+-- The readers that an installation makes.
+SELECT kanon.add_readers({{ readers }})

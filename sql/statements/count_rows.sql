@@ -1,0 +1,2 @@
+-- How many rows a relation has.
+SELECT count(*) AS rows FROM {{ relation }}

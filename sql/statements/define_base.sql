@@ -1,0 +1,6 @@
+-- Creates what is read of a base relation, with the rights of its reader.
+-- $1 text
+-- $2 text
+-- $3 bigint
+-- $4 boolean
+SELECT kanon.define_{{ reader }}($1::text::name, $2::text, $3::bigint, $4::boolean)::text AS defined
