@@ -261,17 +261,17 @@ def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | No
         else Fragment(", ".join(map(str, measured.aliases[:2])))
     )
     command = statement(
-            "measure_classes",
-            **measured.common_parts(),
-            columns=[
-                common | _parts(column, number)
-                for number, (common, column) in enumerate(
-                    zip(measured.column_parts(), measured.quasi_identifiers, strict=True), 1
-                )
-            ],
-            marks=marks,
-            separate=separate,
-            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
+        "measure_classes",
+        **measured.common_parts(),
+        columns=[
+            common | _parts(column, number)
+            for number, (common, column) in enumerate(
+                zip(measured.column_parts(), measured.quasi_identifiers, strict=True), 1
+            )
+        ],
+        marks=marks,
+        separate=separate,
+        on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
     )
     with reading(db, measured.subject.relation):
         (found,) = db.read(command)
@@ -384,15 +384,15 @@ def measure_sensitive(
     pairs and the bounds, O(d log m) for a class with d of m values examined exactly.
     """
     command = statement(
-            "measure_sensitive",
-            **measured.common_parts(),
-            columns=measured.column_parts(),
-            sensitive=column.identifier,
-            ordered=column.base_type in SCALES,
-            many_classes=many_classes,
-            equals=equality_operator(db, measured.subject.relation, column),
-            people_once=False,
-            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
+        "measure_sensitive",
+        **measured.common_parts(),
+        columns=measured.column_parts(),
+        sensitive=column.identifier,
+        ordered=column.base_type in SCALES,
+        many_classes=many_classes,
+        equals=equality_operator(db, measured.subject.relation, column),
+        people_once=False,
+        on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
     )
     with reading(db, measured.subject.relation):
         (found,) = db.read(command)

@@ -93,7 +93,7 @@ def reading(db: Database, relation: Relation) -> Iterator[None]:
         with db.reading_as(None):
             yield
         return
-    is_lent = reader_of(db, relation.oid) is None
+    is_lent = reader_of(db, relation.oid) is None and not db.row(statement("cannot_write"))["read_only"]
     if is_lent:
         db.row(statement("grant_read"), relation.oid)
     with db.reading_as(require_reader(db, relation)):

@@ -127,7 +127,9 @@ def serve_reading() -> None:
     """
     if not _readings:
         raise_to_sql(
-            NotPermitted("An inner function was called directly.", hint="Call the functions kanon_... instead.")
+            NotPermitted(
+                "An inner function was called directly.", hint="Call the functions kanon_... instead."
+            )
         )
     # whatever runs now must not find it again
     reading = _readings.pop()

@@ -121,7 +121,7 @@ class CanonicalColumn:
 
         A column of a domain is published in its base type, because a domain may forbid NULL.
         """
-        return Fragment(f"NULL::{self.facts.type}" if self.facts.has_own_typmod else "NULL")
+        return Fragment(f"NULL::{self.facts.plain_type}" if self.facts.has_own_typmod else "NULL")
 
     def stored(self, table: str) -> Fragment:
         """The cell as the release stores it: bytes as they are, not as the base relation compressed them.

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
-from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row

@@ -31,9 +31,9 @@ from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
+from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, UnknownName
 from kanon_pg.relations.arguments import check_k

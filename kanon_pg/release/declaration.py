@@ -7,9 +7,9 @@ import json
 from kanon_pg.db.catalog import RelationFacts, caller, describe_readable
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
+from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns

@@ -237,7 +237,7 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
             hint=f"Give one text for each of these columns: {names}.",
         )
     parts = [
-        part | {"name": key.facts.identifier, "type": Fragment(key.facts.type), "place": place}
+        part | {"name": key.facts.identifier, "type": Fragment(key.facts.plain_type), "place": place}
         for place, (key, part) in enumerate(zip(named, _hashed_parts(named), strict=True), 1)
     ]
     try:

@@ -11,11 +11,12 @@ AS $function$
 DECLARE
     base record;
     holder name;
+    types record;
 BEGIN
-    SELECT c.oid, c.relname, c.relpersistence, c.relnamespace, n.nspname INTO base
+    SELECT c.oid, c.relname, c.relnamespace, n.nspname INTO base
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.oid = grant_read_to.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f');
-    IF NOT FOUND OR base.relpersistence = 't' THEN
+    IF NOT FOUND THEN
         RETURN;  -- refused later, with a sentence of its own
     END IF;
     FOR attempt IN 1..3 LOOP
@@ -26,6 +27,18 @@ BEGIN
                     AND pg_catalog.has_schema_privilege(base.relnamespace, 'USAGE WITH GRANT OPTION') THEN
                     EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', base.nspname, holder);
                 END IF;
+            END LOOP;
+            -- operators of its columns' types are named with their schemas
+            FOR types IN
+                SELECT DISTINCT n.oid, n.nspname
+                FROM pg_catalog.pg_attribute AS a
+                INNER JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+                INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
+                WHERE a.attrelid = base.oid AND a.attnum > 0 AND NOT a.attisdropped
+                    AND NOT pg_catalog.has_schema_privilege(grant_read_to.grantee, n.oid, 'USAGE')
+                    AND pg_catalog.has_schema_privilege(n.oid, 'USAGE WITH GRANT OPTION')
+            LOOP
+                EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', types.nspname, grant_read_to.grantee);
             END LOOP;
             IF NOT pg_catalog.has_table_privilege(grant_read_to.grantee, base.oid, 'SELECT')
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN

@@ -21,7 +21,13 @@ WITH RECURSIVE base AS (
 SELECT
     a.attname::text AS name,
     pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
-    pg_catalog.format_type(b.type_oid, b.typmod) AS plain_type,
+    CASE
+        WHEN en.nspname = 'pg_catalog' THEN pg_catalog.format_type(b.type_oid, b.typmod)
+        -- whatever the search path leaves out
+        ELSE pg_catalog.format('%I.%I', en.nspname, e.typname)
+            || coalesce(pg_catalog.substring(pg_catalog.format_type(e.oid, b.typmod), '\([^)]*\)$'), '')
+            || CASE WHEN e.oid <> t.oid THEN '[]' ELSE '' END
+    END AS plain_type,
     CASE WHEN tn.nspname = 'pg_catalog' THEN t.typname::text ELSE tn.nspname || '.' || t.typname END AS base_type,
     t.typtype::text AS base_kind,
     a.atttypmod >= 0 AS has_own_typmod,
@@ -40,6 +46,9 @@ FROM pg_catalog.pg_attribute AS a
 INNER JOIN base AS b ON b.attnum = a.attnum
 INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid AND t.typtype <> 'd'
 INNER JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
+INNER JOIN pg_catalog.pg_type AS e
+    ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
+INNER JOIN pg_catalog.pg_namespace AS en ON en.oid = e.typnamespace
 LEFT JOIN pg_catalog.pg_collation AS co ON co.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace
 WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped

@@ -239,7 +239,7 @@ def _create_reader(db: Database, plan: ReleasePlan, storage: Identifier) -> Frag
     stored = describe(db, str(storage), OWNER)
     names = [c.facts.name for c in plan.quasi_identifiers] + [c.name for c in plan.carried]
     columns = [stored.column(column.name) for column in plan.base.columns if column.name in names]
-    parts = [{"output": column.identifier, "type": Fragment(column.type)} for column in columns]
+    parts = [{"output": column.identifier, "type": Fragment(column.plain_type)} for column in columns]
     people = () if plan.entity is None else (plan.entity.facts,)
     reader = reader_of(storage)
     body = render("distributed/reader_body", stored=parts, storage=storage)

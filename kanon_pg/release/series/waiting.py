@@ -157,7 +157,8 @@ def _choose(
     most: int,
 ) -> Waiting | None:
     db, request = version.db, work.request
-    counted = count_row_types(db, lookahead, columns, None, memory_bytes=work.memory)
+    with db.reading_as(None):
+        counted = count_row_types(db, lookahead, columns, None, memory_bytes=work.memory)
     task = WaitingTask(
         k=version.k,
         most=most,
