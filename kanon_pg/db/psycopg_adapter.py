@@ -23,7 +23,7 @@ from kanon_pg.db.failures import connection_lost, database_error, time_limit_pas
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, InputError, KanonError, by_sqlstate
+from kanon_pg.errors import DatabaseError, InputError, KanonError, NotPermitted, by_sqlstate
 
 
 @contextmanager
@@ -438,6 +438,7 @@ class PsycopgDatabase:
         if not self._reader:
             text, given = command.text, arguments
         else:
+            self._require_reader(self._reader)
             columns = self._columns(command)
             text = f"SELECT * FROM kanon.read_rows_{self._reader:d}($1, $2) AS t ({columns})"
             given = (command.text, [None if one is None else _as_text(one) for one in arguments])
@@ -445,6 +446,13 @@ class PsycopgDatabase:
         with self._within_limits():
             cursor.execute(text, given or None, binary=True, prepare=False)
         return cursor.fetchall()
+
+    def _require_reader(self, reader: int) -> None:
+        if not self.row(statement("may_read_as"), reader)["may_read"]:
+            raise NotPermitted(
+                "Only members of kanon_owner can read tables through the client's interface.",
+                hint="Call the functions in the server, which need no such right: SELECT * FROM kanon_...(...);",
+            )
 
     def _columns(self, command: Statement) -> str:
         """Return the columns of a statement with their types; it is parsed, and nothing of it runs."""

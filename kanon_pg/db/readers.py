@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from kanon_pg.db.failures import UNDEFINED_SCHEMA, UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import NotPermitted
+from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
 
 SCHEMA = "kanon_bases"
 """Schema of what reads base relations."""
@@ -47,6 +48,11 @@ class Relation(Protocol):
         """Its quoted, qualified name."""
         ...
 
+    @property
+    def row_security(self) -> bool:
+        """Whether row-level security is on."""
+        ...
+
 
 def reader_role(reader: int) -> str:
     """Return the name of a reader's role."""
@@ -54,8 +60,22 @@ def reader_role(reader: int) -> str:
 
 
 def reader_of(db: Database, oid: int) -> int | None:
-    """Return the number of the reader of a relation; nobody else gets it until the transaction ends."""
-    reader: int | None = db.row(statement("reader_of"), oid)["reader"]
+    """Return the number of the reader of a relation; nobody else gets it until the transaction ends.
+
+    Raises
+    ------
+    InstallError
+        If the database has none of kanon's functions.
+    """
+    try:
+        reader: int | None = db.row(statement("reader_of"), oid)["reader"]
+    except DatabaseError as error:
+        if error.server_state not in (UNDEFINED_SCHEMA, UNDEFINED_FUNCTION):
+            raise
+        raise InstallError(
+            "kanon is not installed in this database, or in another version: no role reads for it.",
+            hint="As a superuser: kanon install.",
+        ) from error
     return reader
 
 
@@ -88,11 +108,18 @@ def reading(db: Database, relation: Relation) -> Iterator[None]:
     ------
     NotPermitted
         If the caller may not let anybody else read it.
+    UnsuitableRelation
+        If row-level security is on.
     """
     if relation.schema in _OWN_SCHEMAS:
         with db.reading_as(None):
             yield
         return
+    if relation.row_security:
+        raise UnsuitableRelation(
+            f"Relation {relation.identifier} has row-level security: what reads it could silently miss rows.",
+            hint="Use a view, owned by the table's owner.",
+        )
     is_lent = reader_of(db, relation.oid) is None and not db.row(statement("cannot_write"))["read_only"]
     if is_lent:
         db.row(statement("grant_read"), relation.oid)
@@ -119,7 +146,8 @@ def define_base(
     rows : int
         About how many rows there are, for the planner.
     shown : bool
-        Whether a view may show it to others than kanon's own roles: the text says to whom, then.
+        Whether a view shows it to others than kanon's own roles: the text says to whom, then, by the setting
+        ``kanon.asking``.
 
     Returns
     -------
@@ -127,7 +155,7 @@ def define_base(
         The call of the function, for FROM.
     """
     db.row(statement("define_base", reader=reader), base.name, str(text), rows, shown)
-    return Fragment(f"{base}()")
+    return Fragment(f"{base}({'CURRENT_USER' if shown else ''})")
 
 
 def drop_base(db: Database, name: str) -> None:

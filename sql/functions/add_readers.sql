@@ -41,7 +41,6 @@ BEGIN
             EXECUTE format('GRANT CREATE ON SCHEMA kanon TO %I', role);
         END IF;
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.known_statements() TO %I', role);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.may_read_as(integer) TO %I', role);
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.forget_statements(text[]) TO %I', role);
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, text, bigint, boolean) TO %I', role);
         EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
@@ -62,11 +61,6 @@ DECLARE
     known CONSTANT text[] := kanon.known_statements();
     is_read boolean := false;
 BEGIN
-    IF NOT kanon.may_read_as(%1$s) THEN
-        RAISE insufficient_privilege USING
-            MESSAGE = 'kanon: Whoever may not read a relation may not have it read.',
-            HINT = 'Its owner can let you: GRANT SELECT ON ... TO ...;';
-    END IF;
     BEGIN
         RETURN QUERY EXECUTE statement USING arguments[1], arguments[2], arguments[3], arguments[4];
         is_read := true;
@@ -104,7 +98,7 @@ $body$
             format('Runs a statement of kanon with the rights of kanon_base_%s, and takes back what it did to the session.', reader));
         EXECUTE format('COMMENT ON FUNCTION kanon.define_%s(name, text, bigint, boolean) IS %L', reader,
             format('Defines what a release reads with the rights of kanon_base_%s.', reader));
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_rows_%s(text, text[]) TO kanon_owner, kanon_reader, kanon_analyst', reader);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_rows_%s(text, text[]) TO kanon_owner, kanon_reader', reader);
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_%s(name, text, bigint, boolean) TO kanon_owner', reader);
         IF in_server THEN
             EXECUTE format($create$

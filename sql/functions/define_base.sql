@@ -14,7 +14,7 @@ BEGIN
     EXECUTE format('CREATE VIEW kanon_bases.%I AS %s', name, statement);
     EXECUTE format(
         $create$
-CREATE FUNCTION kanon_bases.%1$I()
+CREATE FUNCTION kanon_bases.%1$I(%3$s)
 RETURNS SETOF kanon_bases.%1$I
 LANGUAGE plpgsql
 VOLATILE
@@ -36,6 +36,7 @@ BEGIN
             HINT = 'Publish anew with kanon_anonymize.';
     END IF;
     BEGIN
+        %4$s
         RETURN QUERY SELECT * FROM kanon_bases.%1$I;
         is_read := true;
         RAISE EXCEPTION USING ERRCODE = 'KA000';
@@ -49,11 +50,14 @@ BEGIN
 END
 $body$
         $create$,
-        name, greatest(1, rows)
+        name, greatest(1, rows),
+        -- for whom; only a view can say so, because nobody else may use the schema
+        CASE WHEN shown THEN 'asking name' ELSE '' END,
+        CASE WHEN shown THEN 'PERFORM set_config(''kanon.asking'', asking, true);' ELSE '' END
     );
-    EXECUTE format('REVOKE ALL ON FUNCTION kanon_bases.%I() FROM PUBLIC', name);
+    EXECUTE format('REVOKE ALL ON ROUTINE kanon_bases.%I FROM PUBLIC', name);
     -- who may not use the schema can call it through a view only
-    EXECUTE format('GRANT EXECUTE ON FUNCTION kanon_bases.%I() TO %s', name, CASE WHEN shown THEN 'PUBLIC' ELSE 'kanon_owner' END);
+    EXECUTE format('GRANT EXECUTE ON ROUTINE kanon_bases.%I TO %s', name, CASE WHEN shown THEN 'PUBLIC' ELSE 'kanon_owner' END);
 END
 $function$;
 ALTER FUNCTION kanon.define_base OWNER TO CURRENT_USER;

@@ -21,4 +21,4 @@ ALTER FUNCTION kanon.shards OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.shards FROM PUBLIC;
 COMMENT ON FUNCTION kanon.shards IS
 'Leaf partitions of a partitioned table of which at least one is a foreign table; none of other tables.';
-GRANT EXECUTE ON FUNCTION kanon.shards TO kanon_curator;
+GRANT EXECUTE ON FUNCTION kanon.shards TO kanon_analyst;

@@ -1,10 +1,12 @@
--- Counts classes of fewer than k people in a relation, with the rights of its reader, for whoever's login may read it; what goes
--- wrong becomes a sentence, so that one relation which cannot be read hides no other.
-CREATE OR REPLACE FUNCTION kanon.small_classes(
+-- Counts classes of fewer than k people in a relation, with the rights of its reader; what goes wrong becomes a sentence, so that
+-- one relation which cannot be read hides no other. Its schema is closed: only the view that asks whether its caller may read the
+-- relation calls it.
+CREATE OR REPLACE FUNCTION kanon_bases.small_classes(
     relation regclass,
     keys name[],
     person name,
     k integer,
+    may_read boolean,
     OUT smallest_class bigint,
     OUT classes_at_risk bigint,
     OUT people_at_risk bigint,
@@ -24,7 +26,7 @@ DECLARE
 BEGIN
     IF keys = '{}' OR keys IS NULL THEN
         problem := 'No quasi-identifier is declared.';
-    ELSIF NOT coalesce(has_table_privilege(SESSION_USER, relation, 'SELECT'), false) THEN
+    ELSIF may_read IS NOT TRUE THEN
         problem := 'The caller may not read it.';
     ELSIF reader IS NULL THEN
         problem := 'No reader may read it: SELECT kanon.grant_read(...);';
@@ -42,8 +44,8 @@ EXCEPTION
         problem := format('It could not be counted (SQLSTATE %s).', SQLSTATE);
 END
 $function$;
-ALTER FUNCTION kanon.small_classes OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.small_classes FROM PUBLIC;
-COMMENT ON FUNCTION kanon.small_classes IS
+ALTER FUNCTION kanon_bases.small_classes OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_bases.small_classes FROM PUBLIC;
+COMMENT ON FUNCTION kanon_bases.small_classes IS
 'Counts classes of fewer than k people in a relation; called by kanon.violations.';
-GRANT EXECUTE ON FUNCTION kanon.small_classes TO kanon_curator;
+GRANT EXECUTE ON FUNCTION kanon_bases.small_classes TO kanon_curator;

@@ -16,12 +16,9 @@ BEGIN
     IF NOT pg_catalog.pg_has_role('kanon_curator', 'kanon_analyst', 'MEMBER') THEN
         GRANT kanon_analyst TO kanon_curator;
     END IF;
-    -- Earlier versions let the reader read what analysts may; now it evaluates nothing that others wrote.
-    IF EXISTS (
-        SELECT FROM pg_catalog.pg_auth_members AS m
-        WHERE m.roleid = 'kanon_analyst'::regrole AND m.member = 'kanon_reader'::regrole
-    ) THEN
-        REVOKE kanon_analyst FROM kanon_reader;
+    -- What analysts may read can be joined with what they ask about. The reader evaluates what superusers own, nothing else.
+    IF NOT pg_catalog.pg_has_role('kanon_reader', 'kanon_analyst', 'MEMBER') THEN
+        GRANT kanon_analyst TO kanon_reader;
     END IF;
     -- Whoever may act as the owner may act as the reader: the client's interface does.
     IF NOT pg_catalog.pg_has_role('kanon_owner', 'kanon_reader', 'MEMBER') THEN

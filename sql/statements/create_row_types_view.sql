@@ -1,3 +1,3 @@
--- The view that counts a relation's row types, for whoever's login may read the relation at that moment.
+-- The view that counts a relation's row types, for whoever may read the relation at that moment.
 CREATE VIEW {{ view }} AS
 SELECT * FROM {{ source }}

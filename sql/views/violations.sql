@@ -24,11 +24,12 @@ counted AS (
         END AS k_from,
         small.*
     FROM known
-    CROSS JOIN LATERAL kanon.small_classes(
+    CROSS JOIN LATERAL kanon_bases.small_classes(
         known.relation,
         known.quasi_identifiers,
         known.entity,
-        coalesce(greatest(known.release_k, known.protection_k), 2)
+        coalesce(greatest(known.release_k, known.protection_k), 2),
+        pg_catalog.has_table_privilege(known.relation::oid, 'SELECT')
     ) AS small
     UNION ALL
     SELECT

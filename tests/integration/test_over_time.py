@@ -559,14 +559,21 @@ def test_a_base_that_cannot_be_read_any_more_says_who_may_change_it(
     )
     visits.anonymize("ward.visits", K, **options)
     rights = ("select on ward.visits", "usage on schema ward")[kind == "schema"]
-    run(visits, f"revoke {rights} from kanon_owner, public")
+    (reader,) = visits.connection.execute(
+        "select format('kanon_base_%s', reader) from kanon.base where relation = 'ward.visits'::regclass"
+    ).fetchone()
+    run(visits, f"revoke {rights} from {reader}, kanon_owner, public")
     with pytest.raises(NotPermitted) as raised:
         visits.refresh("visits")
-    assert raised.value.message == (
-        'The role kanon_owner, which builds releases, may not read "ward"."visits".'
-    )
-    run(visits, raised.value.hint.partition(": ")[2])  # type: ignore[union-attr]
-    visits.refresh("visits")
+    for _ in range(3):
+        run(visits, (raised.value.hint or "").partition(": ")[2])
+        try:
+            visits.refresh("visits")
+            break
+        except NotPermitted as error:  # the next role that needs the schema
+            raised.value.hint = error.hint
+    else:
+        pytest.fail("the hints do not lead to a refresh")
 
 
 def test_people_and_contents_need_no_key(visits: Interface) -> None:
