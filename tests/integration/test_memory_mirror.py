@@ -24,7 +24,6 @@ from tests.fixtures.memory import ANSWERS
 from tests.fixtures.memory.mirror import NOT_COMPARED, Mirror
 from tests.fixtures.memory.refusals import ALL_CASES
 from tests.fixtures.memory.services import Services
-from tests.fixtures.memory.state import OWNER
 from tests.fixtures.memory.tables import (
     COLUMNS,
     SPECIAL_RELATIONS,
@@ -49,11 +48,12 @@ def analyst(mirror: Mirror) -> Iterator[str]:
 
 
 def test_refusals(mirror: Mirror) -> None:
+    mirror.connection.execute("select kanon.add_readers(32)")
     for make in (people_tables, thing_tables, odd_tables):
         make(mirror.table)
     mirror.connection.execute(SPECIAL_RELATIONS.encode())
     special_relations(mirror.memory.state.table)
-    mirror.grant(OWNER, "secret")
+    mirror.grant_read("secret")
     services = mirror.services()
     declare_all(services)
     for case in ALL_CASES:

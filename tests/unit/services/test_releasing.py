@@ -177,7 +177,7 @@ def test_a_refresh_is_refused_once_the_table_is_no_base_any_more(
     base = services.state.relation_named("base")
     services.state.put(replace(base, **facts))  # type: ignore[arg-type]
     if not facts:
-        services.state.readers.clear()
+        services.state.grants.clear()
     before = services.state.recorded()
     with pytest.raises(error, match=sentence):
         services.of("kanon_curator").refresh("base")  # who cannot give it a reader
