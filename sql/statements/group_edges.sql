@@ -12,4 +12,4 @@ SELECT
     other::text AS other
 FROM base
 WHERE one IS NOT NULL AND other IS NOT NULL
-LIMIT $1
+LIMIT $1::bigint

@@ -44,4 +44,4 @@ SELECT
 FROM pairs
 GROUP BY x, y
 ORDER BY x, y
-LIMIT $1
+LIMIT $1::bigint

@@ -64,4 +64,4 @@ SELECT
 {% endif %}
 FROM grouped
 ORDER BY value
-LIMIT $1
+LIMIT $1::bigint

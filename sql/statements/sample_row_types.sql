@@ -8,7 +8,7 @@ WITH base AS (
 
 {% endfor %}
     FROM {{ relation }}
-    LIMIT $2
+    LIMIT $2::bigint
 )
 
 SELECT count(*) AS types
@@ -16,5 +16,5 @@ FROM (
     SELECT FROM base
     GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 
-    LIMIT $1 + 1
+    LIMIT $1::bigint + 1
 ) AS types
