@@ -329,7 +329,7 @@ def equality_operator(db: Database, relation: RelationFacts, column: ColumnFacts
 def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:
     probe = statement("probe_grouping", relation=relation.identifier, columns=[c.identifier for c in columns])
     try:
-        with reading(db, relation), db.savepoint():
+        with db.savepoint(), reading(db, relation):
             db.read(probe)
     except DatabaseError as error:
         if error.server_state == UNDEFINED_FUNCTION:
