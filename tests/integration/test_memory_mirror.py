@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from psycopg.types.range import Range
 
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import KanonError, NotPermitted, ReleaseError
 from kanon_pg.release import declaration, releasing, solving
 from tests.fixtures import dividing_solver
@@ -292,6 +293,9 @@ def test_every_answer_in_memory_is_compared(mirror: Mirror, monkeypatch: pytest.
     services.undeclare("of_things")
     mirror.table("t", {"a": "integer", "b": "integer"}, [(i % 3, i % 2) for i in range(60)])
     divide(mirror, monkeypatch)
+    with mirror.transaction(mirror.user):
+        mirror.row(statement("revoke_read"), mirror.memory.state.relation_named("things").oid)
+    services.measure("things", ["age"])  # lent a reader
     assert {*ANSWERS} - {*mirror.compared} - NOT_COMPARED == _ELSEWHERE
 
 
