@@ -57,7 +57,7 @@ def test_lists_of_people(table: str, expected: bool) -> None:
 def observed(
     name: str, type_: str = "text", distinct: int = 6, rows: int = 20_000, **found: Any
 ) -> ObservedColumn:
-    facts = ColumnFacts(name, type_, type_, "b", False, False, True, None, None, True, False)
+    facts = ColumnFacts(name, type_, type_, type_, "b", False, False, True, None, None, True, False)
     counted = {"missing": 0.0, "length": None, "single": 0, "determined_by": (), "determines": ()}
     return ObservedColumn(
         facts, rows, distinct=distinct, **counted | {"separation": 1 - 1 / distinct} | found

@@ -16,7 +16,7 @@ from kanon_pg.hierarchies.intervals import plain, roundest
 
 def column(base_type: str) -> ColumnFacts:
     return ColumnFacts(
-        "c", base_type, base_type, "b", False, False, True, None, None, selectable=True, is_key=False
+        "c", *[base_type] * 3, "b", False, False, True, None, None, selectable=True, is_key=False
     )
 
 

@@ -34,7 +34,7 @@ def find(task: Task, weights: Sequence[int], least: int, *, cost: Any, method: s
 
 def built(base_type: str, rows: dict[str, int], **spec: Any) -> GeneralizationHierarchy:
     column = ColumnFacts(
-        "c", base_type, base_type, "b", False, False, True, None, None, selectable=True, is_key=False
+        "c", *[base_type] * 3, "b", False, False, True, None, None, selectable=True, is_key=False
     )
     taken = Spec(spec, "spec")
     found = classes(find, ColumnValues(column, tuple(rows), tuple(rows.values())), taken)

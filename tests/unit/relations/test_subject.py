@@ -18,7 +18,7 @@ from kanon_pg.relations.subject import (
 
 
 def column(name: str, *, is_key: bool = False) -> ColumnFacts:
-    return ColumnFacts(name, "text", "text", "b", False, False, True, None, None, True, is_key)
+    return ColumnFacts(name, "text", "text", "text", "b", False, False, True, None, None, True, is_key)
 
 
 PATIENTS = RelationFacts(
