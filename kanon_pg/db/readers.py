@@ -54,6 +54,11 @@ class Relation(Protocol):
         ...
 
 
+def is_own(relation: Relation) -> bool:
+    """Return whether kanon itself made a relation, so that nobody else's code is in it."""
+    return relation.schema in _OWN_SCHEMAS
+
+
 def reader_role(reader: int) -> str:
     """Return the name of a reader's role."""
     return f"kanon_base_{reader}"
@@ -111,7 +116,7 @@ def reading(db: Database, relation: Relation) -> Iterator[None]:
     UnsuitableRelation
         If row-level security is on.
     """
-    if relation.schema in _OWN_SCHEMAS:
+    if is_own(relation):
         with db.reading_as(None):
             yield
         return

@@ -21,7 +21,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, require_reader
+from kanon_pg.db.readers import define_base, is_own, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -203,7 +203,9 @@ def storage_names(
         parts=name("parts") if is_divided else None,
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
         unknown=name("unknown") if plan.generalized else None,
-        source=Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
+        source=None
+        if is_own(plan.base)
+        else Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
     )
 
 

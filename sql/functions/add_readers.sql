@@ -10,7 +10,11 @@ RETURNS NULL ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
-    most CONSTANT integer := greatest(number, (SELECT coalesce(max(b.reader), 0) FROM kanon.base AS b));
+    most CONSTANT integer := greatest(number, (
+        SELECT max(substring(p.proname, '[0-9]+$')::integer)
+        FROM pg_proc AS p
+        WHERE p.pronamespace = 'kanon'::regnamespace AND p.proname ~ '^define_[0-9]+$'
+    ));
     in_server CONSTANT boolean := EXISTS (
         SELECT
         FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
@@ -128,7 +132,6 @@ $body$
             EXECUTE format('REVOKE CREATE ON SCHEMA kanon FROM %I', role);
             EXECUTE format('REVOKE %I FROM CURRENT_USER', role);
         END IF;
-        INSERT INTO kanon.base (reader) VALUES (reader) ON CONFLICT DO NOTHING;
     END LOOP;
     RETURN most;
 END

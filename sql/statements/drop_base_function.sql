@@ -1,2 +1,2 @@
 -- Removes the function that read a base relation.
-DROP FUNCTION IF EXISTS {{ base }}()
+DROP ROUTINE IF EXISTS {{ base }}
