@@ -23,7 +23,7 @@ from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.base import OWNER
-from kanon_pg.release.distributed.nodes import require_closed
+from kanon_pg.release.distributed.nodes import require_closed, require_nodes
 from kanon_pg.release.plan import ReleasePlan, recorded_plan
 from kanon_pg.release.publish import swap_view
 from kanon_pg.release.recount import recount
@@ -63,7 +63,7 @@ def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Sh
     distribution = distribution_of(db, plan.base.identifier)
     if distribution is None:
         return None
-    reason = "its versions are remembered." if remembers else _needs_one_place(plan)
+    reason = "its versions are remembered." if remembers else _needs_one_place(db, plan)
     if reason is not None:
         db.notice(
             f"All rows of {plan.base.identifier} travel to the coordinator, which stores the release: "
@@ -74,7 +74,9 @@ def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Sh
     return Shards(distribution, by_person=entity is not None and entity.facts.name != distribution.column)
 
 
-def _needs_one_place(plan: ReleasePlan) -> str | None:
+def _needs_one_place(db: Database, plan: ReleasePlan) -> str | None:
+    if not db.row(statement("distributed/nodes_store"), plan.base.oid)["nodes_store"]:
+        return "the nodes store tables of superusers only, whose code may run with the rights of kanon's owner role."
     if plan.models:
         return "privacy models (l, p, t) compare classes with all rows."
     if plan.generalized:
@@ -116,8 +118,11 @@ def create_shards(
     ------
     InstallError
         If others than the owner role may use its schema on a node.
+    NotPermitted
+        If the owner role cannot read the base table on all nodes.
     """
     require_closed(db)
+    require_nodes(db, plan.base, stores=True)
     parts = _parts(plan, shards, names)
     with setting(db, "client_min_messages", "warning"):
         parts["rules"] = _create_rules(db, parts, names)
@@ -158,7 +163,7 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
     shards = shards_of(db, plan)
     if shards is None:
         raise ReleaseError(
-            f"{base.identifier} is not distributed as it was when the release was published.",
+            f"{base.identifier} is not distributed as it was when the release was published, or no superuser's any more.",
             hint="Publish it anew with kanon_anonymize.",
         )
     names = StorageNames(
