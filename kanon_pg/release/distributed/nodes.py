@@ -1,4 +1,4 @@
-"""Makes sure that the nodes of a distributed table answer who reads it, and nobody comes near what they store."""
+"""Makes sure that nodes of a distributed table answer who reads it, and keep others from what they store."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def require_nodes(db: Database, base: RelationFacts, *, stores: bool = False) ->
             raise NotPermitted(
                 f"On the nodes that store {base.identifier}, the role {role} may not read it yet.",
                 hint="Its owner, as a curator, or a superuser allows it, in a transaction that ends before: "
-                f"SELECT kanon.grant_read({Literal(str(base.identifier))}); kanon_declare does the same. Of a view, "
-                f"the owners of the tables that it reads also grant {role} SELECT on these.",
+                f"SELECT kanon.grant_read({Literal(str(base.identifier))}); kanon_declare does the same. Of "
+                f"a view, the owners of the tables that it reads also grant {role} SELECT on these.",
             ) from error
         if state.startswith(_CONNECTION_FAILED):
             raise NotPermitted(

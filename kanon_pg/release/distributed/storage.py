@@ -76,7 +76,7 @@ def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Sh
 
 def _needs_one_place(db: Database, plan: ReleasePlan) -> str | None:
     if not db.row(statement("distributed/nodes_store"), plan.base.oid)["nodes_store"]:
-        return "the nodes store tables of superusers only, whose code may run with the rights of kanon's owner role."
+        return f"nodes store as {OWNER}, which runs no code of others, and so tables of superusers only."
     if plan.models:
         return "privacy models (l, p, t) compare classes with all rows."
     if plan.generalized:
@@ -163,7 +163,8 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
     shards = shards_of(db, plan)
     if shards is None:
         raise ReleaseError(
-            f"{base.identifier} is not distributed as it was when the release was published, or no superuser's any more.",
+            f"{base.identifier} is not distributed as it was when the release was published, or no "
+            "superuser's any more.",
             hint="Publish it anew with kanon_anonymize.",
         )
     names = StorageNames(
