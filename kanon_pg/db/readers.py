@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from kanon_pg.db.citus import reads_tables_of_citus
+from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import UNDEFINED_SCHEMA, UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
@@ -117,7 +117,7 @@ def reading(db: Database, relation: Relation) -> Iterator[None]:
     UnsuitableRelation
         If row-level security is on.
     """
-    if is_own(relation):
+    if is_own(relation) or owner_reads(db, relation.oid):
         with db.reading_as(None):
             yield
         return

@@ -141,7 +141,7 @@ $body$
         -- Citus knows a role that another role is made a member of, however old it is, and then creates it on all nodes.
         PERFORM set_config('citus.enable_ddl_propagation', 'on', true);
         CREATE ROLE kanon_nodes NOLOGIN;
-        GRANT kanon_owner TO kanon_nodes;
+        GRANT kanon_owner, kanon_curator TO kanon_nodes;
         FOR reader IN 1..most LOOP
             EXECUTE format('GRANT kanon_base_%s TO kanon_nodes', reader);
         END LOOP;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_pg.db.catalog import RelationFacts
-from kanon_pg.db.citus import coordinator_holds_shards, reads_tables_of_citus
+from kanon_pg.db.citus import coordinator_holds_shards, owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
@@ -19,16 +19,11 @@ _GRANTED_JUST_NOW = "25001"
 """What Citus says where another role has changed the table's rights in the same transaction."""
 
 
-def require_nodes(db: Database, base: RelationFacts, *, stores: bool = False) -> None:
-    """Refuse a table of Citus, or a view of one, that its reader cannot read on the nodes that store it.
+def require_nodes(db: Database, base: RelationFacts) -> None:
+    """Refuse a table of Citus, or a view of one, that whoever reads it cannot read on the nodes that store it.
 
     A right that was granted in this transaction is not known there yet: Citus grants and reads through
     connections of different roles.
-
-    Parameters
-    ----------
-    stores : bool
-        Whether the nodes are to store what they read: then they read as the owner role, not as the reader.
 
     Raises
     ------
@@ -37,7 +32,7 @@ def require_nodes(db: Database, base: RelationFacts, *, stores: bool = False) ->
     """
     if not reads_tables_of_citus(db, base.oid):
         return
-    role = OWNER if stores or is_own(base) else reader_role(require_reader(db, base))
+    role = OWNER if is_own(base) or owner_reads(db, base.oid) else reader_role(require_reader(db, base))
     if coordinator_holds_shards(db) and not db.row(statement("can_log_in"), role)["can_log_in"]:
         raise NotPermitted(
             f"The coordinator holds shards itself, but {role} cannot log in there as it can on other nodes.",
@@ -45,12 +40,8 @@ def require_nodes(db: Database, base: RelationFacts, *, stores: bool = False) ->
         )
     read = statement("distributed/read_all_shards", relation=base.identifier)
     try:
-        with db.savepoint():
-            if stores:
-                db.row(read)
-            else:
-                with reading(db, base):
-                    db.read(read)
+        with db.savepoint(), reading(db, base):
+            db.read(read)
     except DatabaseError as error:
         state = error.server_state or ""
         if state in (INSUFFICIENT_PRIVILEGE, _GRANTED_JUST_NOW):

@@ -15,7 +15,7 @@ from typing import Any
 
 from kanon_pg.core.packed import ITEM_BYTES
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
-from kanon_pg.db.citus import Distribution, distribution_of
+from kanon_pg.db.citus import Distribution, distribution_of, owner_reads
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import created_everywhere, setting
@@ -23,7 +23,7 @@ from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.base import OWNER
-from kanon_pg.release.distributed.nodes import require_closed, require_nodes
+from kanon_pg.release.distributed.nodes import require_closed
 from kanon_pg.release.plan import ReleasePlan, recorded_plan
 from kanon_pg.release.publish import swap_view
 from kanon_pg.release.recount import recount
@@ -75,7 +75,7 @@ def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Sh
 
 
 def _needs_one_place(db: Database, plan: ReleasePlan) -> str | None:
-    if not db.row(statement("distributed/nodes_store"), plan.base.oid)["nodes_store"]:
+    if not owner_reads(db, plan.base.oid):
         return f"nodes store as {OWNER}, which runs no code of others, and so tables of superusers only."
     if plan.models:
         return "privacy models (l, p, t) compare classes with all rows."
@@ -118,11 +118,8 @@ def create_shards(
     ------
     InstallError
         If others than the owner role may use its schema on a node.
-    NotPermitted
-        If the owner role cannot read the base table on all nodes.
     """
     require_closed(db)
-    require_nodes(db, plan.base, stores=True)
     parts = _parts(plan, shards, names)
     with setting(db, "client_min_messages", "warning"):
         parts["rules"] = _create_rules(db, parts, names)

@@ -53,7 +53,7 @@ def test_privacy_models_keep_a_release_on_the_coordinator(citus, notices, more):
 @pytest.fixture
 def owner(citus: psycopg.Connection[Any]) -> Iterator[str]:
     """Yield a curator, who is no superuser."""
-    citus.execute("CREATE ROLE owner_elsewhere IN ROLE kanon_curator")
+    citus.execute("CREATE ROLE owner_elsewhere LOGIN IN ROLE kanon_curator")
     citus.execute("GRANT CREATE ON SCHEMA public TO owner_elsewhere")
     yield "owner_elsewhere"
     citus.execute("RESET ROLE")
