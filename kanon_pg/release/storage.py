@@ -168,7 +168,7 @@ class StorageNames:
     unknown : Identifier or None
         The view that counts rows whose values these tables do not know, if there are such columns.
     source : Identifier or None
-        What reads the base relation with the rights of its reader; None where kanon itself made the table.
+        What reads the base relation with the rights of its reader; None where kanon itself made the table, or nodes store.
     """
 
     storage: Identifier
@@ -204,7 +204,7 @@ def storage_names(
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
         unknown=name("unknown") if plan.generalized else None,
         source=None
-        if is_own(plan.base)
+        if is_own(plan.base) or schema != SCHEMA
         else Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
     )
 

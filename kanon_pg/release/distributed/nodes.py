@@ -20,7 +20,7 @@ _GRANTED_JUST_NOW = "25001"
 
 
 def require_nodes(db: Database, base: RelationFacts) -> None:
-    """Refuse a table of Citus, or a view of one, that whoever reads it cannot read on the nodes that store it.
+    """Refuse a table of Citus, or a view of one, that whoever reads it cannot read on its nodes.
 
     A right that was granted in this transaction is not known there yet: Citus grants and reads through
     connections of different roles.
