@@ -168,7 +168,8 @@ class StorageNames:
     unknown : Identifier or None
         The view that counts rows whose values these tables do not know, if there are such columns.
     source : Identifier or None
-        What reads the base relation with the rights of its reader; None where kanon itself made the table, or nodes store.
+        What reads the base relation with the rights of its reader; None where kanon itself made the table,
+        or the nodes of Citus store the release.
     """
 
     storage: Identifier

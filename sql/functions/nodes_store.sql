@@ -19,9 +19,11 @@ BEGIN
     ) AND NOT EXISTS (
         SELECT
         FROM (
+            -- a table without partitions is no tree
             SELECT c.relowner AS oid
-            FROM pg_catalog.pg_partition_tree(nodes_store.relation) AS t
-            INNER JOIN pg_catalog.pg_class AS c ON c.oid = t.relid
+            FROM pg_catalog.pg_class AS c
+            WHERE c.oid = nodes_store.relation
+                OR c.oid IN (SELECT t.relid FROM pg_catalog.pg_partition_tree(nodes_store.relation) AS t)
             UNION ALL
             SELECT y.typowner
             FROM pg_catalog.pg_attribute AS a INNER JOIN pg_catalog.pg_type AS y ON y.oid = a.atttypid
