@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import UNDEFINED_SCHEMA, UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
@@ -26,7 +27,7 @@ READERS_LOCK = 0x6B616E6F
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
 
-_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "safe"})
+_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shards", "safe"})
 """Schemas whose relations kanon makes; nobody else's code is in them."""
 
 
@@ -52,6 +53,11 @@ class Readable(Protocol):
     def row_security(self) -> bool:
         """Whether row-level security is on."""
         ...
+
+
+def is_own(relation: Relation) -> bool:
+    """Return whether kanon itself made a relation, so that nobody else's code is in it."""
+    return relation.schema in _OWN_SCHEMAS
 
 
 def reader_role(reader: int) -> str:
@@ -101,8 +107,8 @@ def require_reader(db: Database, relation: Readable) -> int:
 def reading(db: Database, relation: Readable) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
-    A relation without one is given a reader for the time being, if the caller may let others read it. What kanon itself
-    made is read with the caller's own rights.
+    A relation without one is given a reader for the time being, if the caller may let others read it and Citus has none
+    of it. What kanon itself made is read with the caller's own rights.
 
     Raises
     ------
@@ -111,7 +117,7 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
     UnsuitableRelation
         If row-level security is on.
     """
-    if relation.schema in _OWN_SCHEMAS:
+    if is_own(relation) or owner_reads(db, relation.oid):
         with db.reading_as(None):
             yield
         return
@@ -120,7 +126,12 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
             f"Relation {relation.identifier} has row-level security: what reads it could silently miss rows.",
             hint="Use a view, owned by the table's owner.",
         )
-    is_lent = reader_of(db, relation.oid) is None and not db.row(statement("cannot_write"))["read_only"]
+    is_lent = (
+        reader_of(db, relation.oid) is None
+        and not db.row(statement("cannot_write"))["read_only"]
+        # a right that was granted in a transaction cannot be used on other nodes before it ends
+        and not reads_tables_of_citus(db, relation.oid)
+    )
     if is_lent:
         db.row(statement("grant_read"), relation.oid)
     with db.reading_as(require_reader(db, relation)):

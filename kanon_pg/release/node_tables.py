@@ -253,19 +253,20 @@ def create_unknown_view(
     over_time : bool
         Whether the source has columns as the base relation calls them.
     """
-    if names.unknown is None or names.source is None:
+    if names.unknown is None:
         return
+    is_plain = over_time or names.source is None
     parts = [
         {
             "alias": g.column.alias,
-            "expression": g.column.expression if over_time else g.column.alias,
+            "expression": g.column.expression if is_plain else g.column.alias,
             "known": g.known,
             "count": Identifier.of(f"unknown_{position}"),
             "table": table,
         }
         for position, (g, table) in enumerate(zip(plan.generalized, names.nodes, strict=True))
     ]
-    source = Fragment(f"{names.source}()")
+    source = plan.base.identifier if names.source is None else Fragment(f"{names.source}()")
     db.execute(statement("create_unknown", view=names.unknown, relation=source, generalized=parts))
 
 

@@ -21,7 +21,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, require_reader
+from kanon_pg.db.readers import define_base, is_own, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -168,7 +168,8 @@ class StorageNames:
     unknown : Identifier or None
         The view that counts rows whose values these tables do not know, if there are such columns.
     source : Identifier or None
-        What reads the base relation with the rights of its reader; None where kanon itself made the table.
+        What reads the base relation with the rights of its reader; None where kanon itself made the table,
+        or the nodes of Citus store the release.
     """
 
     storage: Identifier
@@ -203,7 +204,9 @@ def storage_names(
         parts=name("parts") if is_divided else None,
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
         unknown=name("unknown") if plan.generalized else None,
-        source=Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
+        source=None
+        if is_own(plan.base) or schema != SCHEMA
+        else Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
     )
 
 

@@ -22,23 +22,26 @@ BEGIN
         RETURN format('kanon_base_%s', found);
     END IF;
     FOR candidate IN
-        SELECT b.reader, r.oid AS role
-        FROM kanon.base AS b INNER JOIN pg_roles AS r ON r.rolname = format('kanon_base_%s', b.reader)
-        WHERE CASE
-            WHEN b.answers_for IS NOT NULL THEN NOT EXISTS (
-                SELECT
-                FROM kanon.protection AS p INNER JOIN pg_class AS c ON c.oid = p.relation
-                WHERE has_any_column_privilege(r.oid, c.oid, 'SELECT')
-            )
-            WHEN b.relation IS NOT NULL THEN NOT EXISTS (
-                SELECT
-                FROM pg_class AS c
-                WHERE c.oid = b.relation AND has_any_column_privilege(r.oid, c.oid, 'SELECT')
-            )
-            ELSE true
-        END
-        ORDER BY b.reader
-        FOR UPDATE OF b SKIP LOCKED
+        SELECT substring(r.rolname, '[0-9]+$')::integer AS reader, r.oid AS role
+        FROM pg_roles AS r
+        LEFT JOIN kanon.base AS b ON b.reader = substring(r.rolname, '[0-9]+$')::integer
+        WHERE r.rolname ~ '^kanon_base_[1-9][0-9]{0,3}$'
+            -- made in this database, too
+            AND to_regproc(replace(r.rolname, 'kanon_base_', 'kanon.define_')) IS NOT NULL
+            AND CASE
+                WHEN b.answers_for IS NOT NULL THEN NOT EXISTS (
+                    SELECT
+                    FROM kanon.protection AS p INNER JOIN pg_class AS c ON c.oid = p.relation
+                    WHERE has_any_column_privilege(r.oid, c.oid, 'SELECT')
+                )
+                WHEN b.relation IS NOT NULL THEN NOT EXISTS (
+                    SELECT
+                    FROM pg_class AS c
+                    WHERE c.oid = b.relation AND has_any_column_privilege(r.oid, c.oid, 'SELECT')
+                )
+                ELSE true
+            END
+        ORDER BY 1
     LOOP
         -- views belong to it where something is read through it; another session may be reading with its rights
         CONTINUE WHEN EXISTS (
@@ -47,11 +50,13 @@ BEGIN
             WHERE c.relowner = candidate.role AND c.relnamespace = 'kanon_bases'::regnamespace
         ) OR NOT pg_try_advisory_xact_lock({{ readers_lock }}, candidate.reader);
         BEGIN
-            UPDATE kanon.base AS b
-            SET
-                relation = CASE WHEN NOT for_queries THEN claim_reader.relation END,
-                answers_for = CASE WHEN for_queries THEN owner END
-            WHERE b.reader = candidate.reader;
+            DELETE FROM kanon.base AS b WHERE b.reader = candidate.reader;
+            INSERT INTO kanon.base (reader, relation, answers_for)
+            VALUES (
+                candidate.reader,
+                CASE WHEN NOT for_queries THEN claim_reader.relation END,
+                CASE WHEN for_queries THEN owner END
+            );
         EXCEPTION
             WHEN unique_violation THEN
                 RAISE serialization_failure USING

@@ -8,8 +8,7 @@ SECURITY DEFINER
 RETURNS NULL ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    UPDATE kanon.base AS b SET relation = NULL
-    FROM pg_catalog.pg_roles AS r
+    DELETE FROM kanon.base AS b USING pg_catalog.pg_roles AS r
     WHERE b.relation = free_reader.relation
         AND r.rolname = pg_catalog.format('kanon_base_%s', b.reader)
         AND NOT pg_catalog.has_any_column_privilege(r.oid, free_reader.relation, 'SELECT')

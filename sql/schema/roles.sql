@@ -20,9 +20,16 @@ BEGIN
     IF NOT pg_catalog.pg_has_role('kanon_reader', 'kanon_analyst', 'MEMBER') THEN
         GRANT kanon_analyst TO kanon_reader;
     END IF;
-    -- Whoever may act as the owner may act as the reader: the client's interface does.
+    -- Whoever may act as the owner may act as the reader: the client's interface does. But the owner has no rights of the reader
+    -- without acting as it.
     IF NOT pg_catalog.pg_has_role('kanon_owner', 'kanon_reader', 'MEMBER') THEN
         GRANT kanon_reader TO kanon_owner;
+    END IF;
+    IF pg_catalog.pg_has_role('kanon_owner', 'kanon_reader', 'USAGE') THEN
+        ALTER ROLE kanon_owner NOINHERIT;
+        IF pg_catalog.current_setting('server_version_num')::integer >= 160000 THEN
+            EXECUTE 'GRANT kanon_reader TO kanon_owner WITH INHERIT FALSE';
+        END IF;
     END IF;
     -- A superuser is implicitly a member; any other installing role must be one to hand objects over.
     IF NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) THEN

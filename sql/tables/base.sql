@@ -4,12 +4,12 @@ CREATE TABLE IF NOT EXISTS kanon.base (
     reader integer PRIMARY KEY,
     relation regclass UNIQUE,
     answers_for regrole UNIQUE,
-    CHECK (relation IS NULL OR answers_for IS NULL)
+    CHECK ((relation IS NULL) <> (answers_for IS NULL))
 );
 ALTER TABLE kanon.base OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.base FROM PUBLIC;
 COMMENT ON TABLE kanon.base IS 'Which role reads which relation.';
 COMMENT ON COLUMN kanon.base.reader IS 'Number of the role: 1 is kanon_base_1.';
-COMMENT ON COLUMN kanon.base.relation IS 'What it reads; NULL: nothing, or what it answers queries about.';
+COMMENT ON COLUMN kanon.base.relation IS 'What it reads; NULL if it answers queries.';
 COMMENT ON COLUMN kanon.base.answers_for IS 'The owner of the protected relations that it reads for queries.';
 GRANT SELECT ON TABLE kanon.base TO kanon_analyst, kanon_reader;

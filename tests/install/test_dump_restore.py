@@ -120,7 +120,7 @@ def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(re
             "kanon.ranged_v1_nodes_1",
             "kanon.ranged_v1_unknown",
             "kanon.stays_v1_members",
-            "kanon.stays_v1_current",
+            "kanon_bases.stays_v1_current",
             "kanon.stays_version1",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

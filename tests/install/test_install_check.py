@@ -55,7 +55,7 @@ def test_an_analyst_can_run_it(installed_dsn: str) -> None:
         ("GRANT EXECUTE ON FUNCTION kanon.boot() TO PUBLIC", "internals"),
         ("CREATE TABLE kanon.stranger (one integer)", "ownership"),
         ("CREATE VIEW safe.stranger AS SELECT 1 AS one", "ownership"),
-        ("ALTER FUNCTION kanon.grant_read(regclass) OWNER TO CURRENT_USER", "ownership"),
+        ("ALTER FUNCTION kanon.grant_read(regclass, boolean) OWNER TO kanon_owner", "ownership"),
         ("REVOKE USAGE ON SCHEMA safe FROM kanon_analyst", "trial release"),
     ],
 )

@@ -41,7 +41,12 @@ from kanon_pg.release.publish import (
     shown_after,
     swap_view,
 )
-from kanon_pg.release.record import drop_superseded, forget_releases, store_release
+from kanon_pg.release.record import (
+    drop_superseded,
+    forget_releases,
+    require_present_form,
+    store_release,
+)
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
@@ -185,6 +190,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     UnsuitableRelation
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
+    require_present_form(db, row)
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
     require_readable_base(db, base, whole=False)
