@@ -241,7 +241,7 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
         for place, (key, part) in enumerate(zip(named, _hashed_parts(named), strict=True), 1)
     ]
     try:
-        with reading(db, describe(db, str(row["base"]), OWNER)), db.savepoint():
+        with db.savepoint(), reading(db, describe(db, str(row["base"]), OWNER)):
             (found,) = db.read(statement("series/person_number", keys=parts), list(person))
     except DatabaseError as error:
         if not (error.server_state or "").startswith(_NOT_OF_THE_TYPE):
