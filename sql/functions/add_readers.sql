@@ -38,6 +38,14 @@ BEGIN
                 -- Another database of this server is being installed into at the same time.
                 WHEN duplicate_object OR unique_violation THEN NULL;
             END;
+        ELSIF EXISTS (
+            SELECT
+            FROM pg_roles AS r
+            WHERE r.rolname = role
+                AND (r.rolcanlogin OR r.rolsuper OR r.rolcreatedb OR r.rolcreaterole OR r.rolbypassrls OR r.rolinherit)
+        ) THEN
+            -- somebody made it before a dump was restored
+            EXECUTE format('ALTER ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOINHERIT', role);
         END IF;
         IF NOT is_superuser THEN
             -- to hand functions over
