@@ -84,6 +84,15 @@ class ColumnFacts:
         """The quoted name."""
         return Identifier.of(self.name)
 
+    @property
+    def runs_no_code(self) -> bool:
+        """Whether a text becomes a value of the base type, and a value a text, by code of superusers alone.
+
+        Of composite types, ranges and arrays that others made, elements may be domains or have functions.
+        """
+        _, dot, name = self.base_type.rpartition(".")
+        return not dot or self.base_kind == "e" or (self.base_kind == "b" and not name.startswith("_"))
+
 
 @dataclass(frozen=True, slots=True)
 class RelationFacts:

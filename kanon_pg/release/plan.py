@@ -66,6 +66,12 @@ def plan_hierarchies(
                 f"Column {base.column(name).identifier} has a hierarchy, but is not a quasi-identifier.",
                 hint="Only cells of quasi-identifiers are generalized; leave the hierarchy out.",
             )
+        if not base.column(name).runs_no_code:
+            raise UnsuitableColumn(
+                f"Column {base.column(name).identifier} of type {base.column(name).type} cannot have a hierarchy: what "
+                "makes its values of texts may be somebody's function.",
+                hint="Cast it to text in a view, and use that as the base.",
+            )
     return tuple(
         _generalized(db, base, column, by_column[column.facts.name], role)
         for column in columns

@@ -21,7 +21,13 @@ BEGIN
             SELECT spelled.value, source.nodes
             FROM ({{ source }}) AS source
             CROSS JOIN LATERAL (
-                SELECT {{ spelled }} AS value FROM (SELECT source.value::{{ type }} AS {{ column }}) AS given
+                SELECT {{ spelled }} AS value
+                FROM (
+                    -- by the type's own input, not by a cast, which could be a function of its owner
+                    SELECT (pg_catalog.jsonb_populate_record(
+                        NULL::{{ table }}, pg_catalog.jsonb_build_object('value', source.value)
+                    )).value AS {{ column }}
+                ) AS given
             ) AS spelled
         ) AS typed
     ) AS node;
