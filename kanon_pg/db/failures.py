@@ -40,7 +40,7 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
     if state == _PROHIBITED_STATEMENT:  # of postgres_fdw and dblink alone
         return DatabaseError(
             "The server of a foreign table is reached without a password, which only superusers may do.",
-            hint="A role kanon_base_... reads it (see kanon.base): ALTER USER MAPPING FOR that role SERVER ... "
+            hint="Its reader is in kanon.base: ALTER USER MAPPING FOR kanon_base_... SERVER ... "
             "OPTIONS (ADD password '...'); or, as a superuser, OPTIONS (ADD password_required 'false').",
             server_state=state,
         )

@@ -432,7 +432,7 @@ class PsycopgDatabase:
             self._reader = before
 
     def read(self, command: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.read`; a function of the reader runs the text, after the server has said its columns."""
+        """See `Database.read`; a function of the reader runs the text, once its columns are known."""
         if self._reader is None:
             raise AssertionError("Nothing says with whose rights is read.")
         if not self._reader:
@@ -451,7 +451,7 @@ class PsycopgDatabase:
         if not self.row(statement("may_read_as"), reader)["may_read"]:
             raise NotPermitted(
                 "Only members of kanon_owner can read tables through the client's interface.",
-                hint="Call the functions in the server, which need no such right: SELECT * FROM kanon_...(...);",
+                hint="Call the functions in the server, which need no such right.",
             )
 
     def _columns(self, command: Statement) -> str:

@@ -1,8 +1,9 @@
 """Readers: roles of which each may read one relation, as which the code that the relation brings along runs.
 
-Views, index expressions, constraints, types and what built-in functions execute from a text run with the rights of
-whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of that code but the
-relation itself. A reader owns nothing that anybody else calls, and whatever runs with its rights cannot write.
+Views, index expressions, constraints, types and what built-in functions execute from a text run with the
+rights of whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of that
+code but the relation itself. A reader owns nothing that anybody else calls, and whatever runs with its rights
+cannot write.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from kanon_pg.db.failures import UNDEFINED_SCHEMA, UNDEFINED_FUNCTION
+from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
@@ -21,7 +22,7 @@ SCHEMA = "kanon_bases"
 """Schema of what reads base relations."""
 
 READERS_LOCK = 0x6B616E6F
-"""First key of the advisory locks that keep a reader for one relation while it is read; the second is its number."""
+"""First key of the advisory locks that keep a reader for one relation while it is read; its number follows."""
 
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
@@ -95,7 +96,7 @@ def require_reader(db: Database, relation: Relation) -> int:
     reader = reader_of(db, relation.oid)
     if reader is None:
         raise NotPermitted(
-            f"Relation {relation.identifier} has no reader: a role of kanon that may read it and nothing else.",
+            f"Relation {relation.identifier} has no reader, a role that may read it and nothing else.",
             hint="Its owner, as a curator, or a superuser can give it one: "
             f"SELECT kanon.grant_read({Literal(str(relation.identifier))});",
         )
@@ -106,8 +107,8 @@ def require_reader(db: Database, relation: Relation) -> int:
 def reading(db: Database, relation: Relation) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
-    A relation without one is given a reader for the time being, if the caller may let others read it. What kanon itself
-    made is read with the caller's own rights.
+    A relation without one is given a reader for the time being, if the caller may let others read it. What kanon
+    itself made is read with the caller's own rights.
 
     Raises
     ------
@@ -139,7 +140,7 @@ def define_base(
 ) -> Fragment:
     """Create what is read of a base relation from now on: a view, and a function of the same name.
 
-    Everything that shows something of the relation depends on the view, and so goes with the relation's columns.
+    Everything that shows something of the relation depends on the view, and goes with the relation's columns.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ _readings: list[_Reading] = []
 
 
 def serve_reading() -> None:
-    """Run the pending statement with the rights of the current role, a reader, and take back all but its rows.
+    """Run the pending statement with the rights of the current role, a reader; take back all but its rows.
 
     A subtransaction that is rolled back undoes what the code of a relation did to settings, cursors and
     temporary tables. No rollback removes a prepared statement.
@@ -195,7 +195,7 @@ class SpiDatabase:
             self._reader = before
 
     def read(self, command: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.read`; the statement lies in this process's memory, where the reader's function finds it."""
+        """See `Database.read`; the statement waits in this process's memory for the reader's function."""
         if self._reader is None:
             raise AssertionError("Nothing says with whose rights is read.")
         reading = _Reading(command, arguments)

@@ -243,7 +243,7 @@ def fingerprint(
     *,
     sensitive: tuple[CanonicalColumn, ...] = (),
 ) -> tuple[int, int]:
-    """Return (rows, sum over rows of half a hash) of a relation now; arguments and rights as of `count_row_types`."""
+    """Return (rows, sum over rows of half a hash) of a relation now; all else as `count_row_types`."""
     parts = _query_parts(db, relation, columns, sensitive, entity)
     (found,) = db.read(statement("fingerprint_row_types", **parts))
     return found["rows"], int(found["fingerprint"])

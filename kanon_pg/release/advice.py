@@ -103,8 +103,8 @@ def notice_empty(db: Database, base: RelationFacts, release: Identifier) -> None
         (found,) = db.read(statement("is_empty", relation=base.identifier))
     if found["empty"]:
         db.notice(
-            f"{base.identifier} is empty, so {release} shows no rows. If a load has failed, load the data and call "
-            "kanon_refresh again."
+            f"{base.identifier} is empty, so {release} shows no rows. If a load has failed, load the data "
+            "and call kanon_refresh again."
         )
 
 

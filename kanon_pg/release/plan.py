@@ -68,8 +68,8 @@ def plan_hierarchies(
             )
         if not base.column(name).runs_no_code:
             raise UnsuitableColumn(
-                f"Column {base.column(name).identifier} of type {base.column(name).type} cannot have a hierarchy: what "
-                "makes its values of texts may be somebody's function.",
+                f"Column {base.column(name).identifier} of type {base.column(name).type} cannot have a "
+                "hierarchy: what makes its values of texts may be somebody's function.",
                 hint="Cast it to text in a view, and use that as the base.",
             )
     return tuple(

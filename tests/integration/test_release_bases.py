@@ -76,9 +76,8 @@ def test_a_foreign_table_needs_a_user_mapping_with_a_password(interface: Interfa
         interface.declare("base", quasi_identifiers=["a", "b"])
     hint = without.value.hint or ""
     role = hint.split()[4]
-    assert (
-        hint.startswith(f'CREATE USER MAPPING FOR {role} SERVER "itself" OPTIONS') and "kanon_base_" in role
-    )
+    assert role.startswith("kanon_base_")
+    assert hint.startswith(f'CREATE USER MAPPING FOR {role} SERVER "itself" OPTIONS')
     connection.execute(f"create user mapping for {role} server itself options (user 'postgres')".encode())
     with pytest.raises(DatabaseError, match="reached without a password") as open_to_all:
         interface.anonymize("base", 5, quasi_identifiers=["a", "b"])
