@@ -1,9 +1,9 @@
 """Readers: roles of which each may read one relation, as which the code that the relation brings along runs.
 
 Views, index expressions, constraints, types and what built-in functions execute from a text run with the
-rights of whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of that
-code but the relation itself. A reader owns nothing that anybody else calls, and whatever runs with its rights
-cannot write.
+rights of whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of
+that code but the relation itself. A reader owns nothing that anybody else calls, and whatever runs with its
+rights cannot write.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCHEMA = "kanon_bases"
 """Schema of what reads base relations."""
 
 READERS_LOCK = 0x6B616E6F
-"""First key of the advisory locks that keep a reader for one relation while it is read; its number follows."""
+"""First key of the locks that keep a reader for one relation while it is read; its number is the second."""
 
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
@@ -107,8 +107,8 @@ def require_reader(db: Database, relation: Relation) -> int:
 def reading(db: Database, relation: Relation) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
-    A relation without one is given a reader for the time being, if the caller may let others read it. What kanon
-    itself made is read with the caller's own rights.
+    A relation without one is given a reader for the time being, if the caller may let others read it. What
+    kanon itself made is read with the caller's own rights.
 
     Raises
     ------

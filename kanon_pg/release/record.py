@@ -273,8 +273,8 @@ def require_present_form(db: Database, row: Row) -> None:
     if db.row(statement("reads_by_reader"), row["name"])["is_so"]:
         return
     raise ReleaseError(
-        f"{Identifier.of('safe', row['name'])} was published by an earlier version, which read its table with "
-        "rights that no role of kanon has any more: what it shows stays as it is.",
+        f"{Identifier.of('safe', row['name'])} was published by an earlier version, which read its table "
+        "with rights that no role of kanon has any more: what it shows stays as it is.",
         hint="Publish it anew with kanon_anonymize; a release over time with options => "
         """'{"over_time": {"new_series": true}}'.""",
     )

@@ -268,8 +268,8 @@ def _notice_withheld(db: Database, base: RelationFacts, storage: Identifier, rel
     withheld = there["rows"] - db.row(statement("count_rows", relation=storage))["rows"]
     if withheld > 0:
         db.notice(
-            f"Of {base.identifier}, {withheld} rows are withheld: they would be in classes of too few people. "
-            f"Publish release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
+            f"Of {base.identifier}, {withheld} rows are withheld: they would be in classes of too few "
+            f"people. Publish release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
         )
 
 
