@@ -153,7 +153,8 @@ def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
         view = Literal(release.after.relation)
         steps.append(
             Recommendation(
-                f"Test release {release.release} at any time.", f"SELECT kanon_is_anonymous({view}, {k});"
+                f"Test release {release.release} at any time.",
+                f"SELECT kanon_is_anonymous({view}, {release.k});",
             )
         )
     if result.together and result.together[0].people_below:

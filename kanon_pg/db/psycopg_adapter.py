@@ -6,6 +6,7 @@ Errors of psycopg become those of this package; packed columns are sent in the b
 from __future__ import annotations
 
 import os
+import pwd
 import selectors
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -142,7 +143,9 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
         raise DatabaseError(
             "Cannot connect to the database.",
             detail=_in_one_line(str(error)),
-            hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
+            hint="Check --dsn or the PG* variables; `kanon up` starts a private server."
+            if account is None or as_server
+            else _HINT_FOR_ROOT.format(account=_name_of(account)),
         ) from error
 
 
@@ -184,6 +187,20 @@ def connected_to(target: Any) -> Connection:
             "kanon_pg.connect runs queries itself: connection.execute(...).",
         )
     return target
+
+
+_HINT_FOR_ROOT = (
+    "Of the commands, only `kanon install`, `kanon check` and `kanon uninstall` act as the server's account "
+    "({account}) where root calls them. Call this as that account, `sudo -u {account} kanon ...`, or name "
+    "a role of yours: --dsn 'host=localhost user=...'."
+)
+
+
+def _name_of(account: int) -> str:
+    try:
+        return pwd.getpwuid(account).pw_name
+    except KeyError:
+        return f"#{account}"  # as sudo takes the number of an account
 
 
 def _account_of_server(error: psycopg.OperationalError) -> int | None:

@@ -22,7 +22,7 @@ from kanon_pg.hierarchies.definition import HierarchyDefinition, read_definition
 from kanon_pg.hierarchies.ranges import TEXT
 from kanon_pg.hierarchies.storage import StoredHierarchy
 
-HierarchyName = Annotated[str, Argument("name", "Name of the hierarchy.")]
+HierarchyName = Annotated[str, Argument("text", "Name of the hierarchy.")]
 SourceRelation = Annotated[str, Argument("regclass", "Any table, view or release that you may read.")]
 StoringOptions = Annotated[Mapping[str, Any] | None, Argument("jsonb", "Object: description, shared.")]
 

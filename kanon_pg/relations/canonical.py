@@ -176,11 +176,15 @@ class CanonicalColumn:
         if self.kind == "categorical":
             return None
         cell = number = f"{table}.{self.alias}"
-        if self.facts.base_type in _MOMENTS:
+        if self.facts.base_type == "date":  # which reaches further than moments do
+            days = f"({cell} - '1970-01-01'::pg_catalog.date) * 86400::double precision"
+            infinite = f"pg_catalog.date_part('epoch', {cell})"
+            number = f"CASE WHEN pg_catalog.isfinite({cell}) THEN {days} ELSE {infinite} END"
+        elif self.facts.base_type in _MOMENTS:
             number = f"pg_catalog.date_part('epoch', {cell})"
         elif self.facts.base_type == "numeric":
             number = f"pg_catalog.round(LEAST(GREATEST({cell}, -1e300), 1e300), 100)"
-        clamped = f"LEAST(GREATEST({number}::double precision, -1e300), 1e300)"
+        clamped = f"LEAST(GREATEST(({number})::double precision, -1e300), 1e300)"
         return Fragment(f"CASE WHEN {cell} IS NULL THEN 'NaN' ELSE {clamped} END")
 
     def for_solver(self) -> QuasiIdentifier:

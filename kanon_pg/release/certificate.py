@@ -43,7 +43,7 @@ class CertificateRequest:
         Seconds for a search for prices, > 0, where the release has none.
     """
 
-    release: Annotated[str, Argument("name", "Its name, or its view: 'patients' or 'safe.patients'.")]
+    release: Annotated[str, Argument("text", "Its name, or its view: 'patients' or 'safe.patients'.")]
     time_limit: Annotated[
         float, Argument("interval", "How long to search for a proof, if what was stored is none.")
     ] = DEFAULT_SECONDS

@@ -174,7 +174,7 @@ class AnonymizeRequest:
         float,
         Argument("interval", "How long to search for something better; what is found by then counts."),
     ] = DEFAULT_SECONDS
-    release: Annotated[str | None, Argument("name", "Name of the view, if not that of the table.")] = None
+    release: Annotated[str | None, Argument("text", "Name of the view, if not that of the table.")] = None
     seed: Seed = None
     diversity: str | None = None
     distance: str | None = None

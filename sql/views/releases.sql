@@ -93,7 +93,7 @@ COMMENT ON COLUMN kanon.releases.bound_method IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.usefulness IS 'See kanon.release_report; when it was published.';
 COMMENT ON COLUMN kanon.releases.elapsed IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.changes_since IS
-'Rows inserted, updated and deleted in the base table since publishing (TRUNCATE is not counted); NULL if unknown.';
+'Rows inserted, updated and deleted in the base table since publishing, and perhaps by others in the ten seconds before (TRUNCATE is not counted); NULL if unknown.';
 COMMENT ON COLUMN kanon.releases.published_by IS 'Who published it.';
 COMMENT ON COLUMN kanon.releases.published_at IS 'When it was published.';
 COMMENT ON COLUMN kanon.releases.l IS 'The l of l-diversity that every class has in each sensitive column; NULL if not demanded.';

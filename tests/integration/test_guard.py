@@ -177,6 +177,36 @@ def test_the_release_is_recorded_with_its_report(interface: Interface) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "insert into changing select i % 2 from generate_series(1, 3) as i",
+        "update changing set a = 1 - a",
+        "delete from changing where ctid = (select min(ctid) from changing)",
+    ],
+)
+def test_what_this_session_changed_just_before_is_no_change_since(interface: Interface, change: str) -> None:
+    """A session hands its numbers to the server's statistics once a second at most."""
+    connection = interface.connection
+    connection.execute("create table changing as select i % 2 as a from generate_series(1, 20) as i")
+
+    def since() -> int:
+        connection.execute("select pg_stat_clear_snapshot()")
+        (found,) = connection.execute("select changes_since from kanon.releases where release = 'changing'")
+        return int(found[0])
+
+    for _ in range(2):
+        connection.execute(change.encode())
+        interface.anonymize("changing", 5, quasi_identifiers=["a"])
+        assert since() == 0
+    connection.execute("select pg_stat_force_next_flush()")
+    assert since() == 0
+    connection.execute("insert into changing values (0), (1)")
+    assert since() == 2
+    connection.execute("select pg_stat_force_next_flush()")
+    assert since() == 2
+
+
 def test_of_a_mapping_that_publishes_too_much_nothing_is_shown(interface: Interface, patients: str) -> None:
     """Whoever can write the mapping, the guard counts what would be published."""
     row = interface.connection.execute("select mapping::text from kanon.release").fetchone()

@@ -1,5 +1,5 @@
 -- Drops a release.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release text)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE

@@ -1,5 +1,5 @@
 -- Erases a person from a release over time, or from one that remembers versions.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release name, person text[])
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release text, person text[])
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE

@@ -1,5 +1,5 @@
 -- Forgets a hierarchy.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy text)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE

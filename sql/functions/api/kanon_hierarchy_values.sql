@@ -1,5 +1,5 @@
 -- Lists the values of a hierarchy.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy text)
 RETURNS TABLE (value text, nodes text[])
 LANGUAGE plpgsql
 VOLATILE

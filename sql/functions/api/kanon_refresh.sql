@@ -1,5 +1,5 @@
 -- Brings a release up to date.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release text)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
