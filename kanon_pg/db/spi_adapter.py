@@ -124,8 +124,8 @@ class SpiDatabase:
             raise InputError(
                 f"In a database of encoding {self._encoding}, functions in the server take names and "
                 "constants in ASCII only.",
-                hint="The kanon command with --client takes all names. Or give columns other names in a view, "
-                "or use a database of encoding UTF8.",
+                hint="The kanon command with --client takes all names. Or give columns other names in a "
+                "view, or use a database of encoding UTF8.",
             )
 
     def _mapped(self, run: Callable[[], Any]) -> Any:
