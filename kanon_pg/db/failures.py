@@ -20,6 +20,7 @@ DEPENDENT_OBJECTS = "2BP01"
 TRANSACTION_RESOLUTION_UNKNOWN = "08007"
 UNIQUE_VIOLATION = "23505"
 _UNTRANSLATABLE_CHARACTER = "22P05"
+_TOO_MANY_COLUMNS = "54011"
 _PROHIBITED_STATEMENT = "2F003"
 _UNDEFINED_OBJECT = "42704"
 
@@ -51,6 +52,18 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
             "A text has a character that the encoding of the database does not have.",
             hint="Leave it out, or use a database of encoding UTF8.",
             server_state=state,
+        )
+    if state == _TOO_MANY_COLUMNS:
+        return DatabaseError(
+            "A table would need more columns than PostgreSQL allows.",
+            hint="Releases, and what they are made with, have columns besides those that are published: "
+            "publish fewer, from a view or by a declaration that gives the others no role.",
+            server_state=state,
+        )
+    if state == INSUFFICIENT_PRIVILEGE and hint is None and "tablespace" in message.lower():
+        hint = (
+            "Releases belong to kanon_owner: GRANT CREATE ON TABLESPACE ... TO kanon_owner; or keep them in "
+            "the database's own: SET default_tablespace = '';"
         )
     if state == _UNDEFINED_OBJECT and hint is None and "user mapping" in message:
         hint = "CREATE USER MAPPING FOR ... SERVER ... OPTIONS (user '...', password '...');"

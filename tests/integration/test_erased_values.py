@@ -40,7 +40,10 @@ def places(interface: Interface, server: Server, value: str) -> list[str]:
         query = f"select count(*) from {name} as t where strpos(t::text, %s) > 0"
         if (interface.connection.execute(query.encode(), [value]).fetchone() or (0,))[0]:
             found.append(name)
-    statistics = "select tablename from pg_stats where schemaname in ('kanon', 'safe') and strpos(pg_stats::text, %s) > 0"
+    statistics = (
+        "select tablename from pg_stats where schemaname in ('kanon', 'safe')"
+        " and strpos(pg_stats::text, %s) > 0"
+    )
     found += [
         f"statistics of {name}" for (name,) in interface.connection.execute(statistics.encode(), [value])
     ]
@@ -63,9 +66,8 @@ def patients(interface: Interface) -> Interface:
     interface.connection.execute(TABLES.encode())
     interface.declare("patients", quasi_identifiers=["born", "sex"], identifiers=["id"])
     execute = interface.connection.execute
-    execute(
-        """select kanon_hierarchy_build('dates', 'patients', 'born', '{"builder": "dates", "levels": ["decade"]}')"""
-    )
+    spec = """{"builder": "dates", "levels": ["decade"]}"""
+    execute("select kanon_hierarchy_build('dates', 'patients', 'born', %s)", [spec])
     execute("select kanon_hierarchy_define('typed', array_to_json(%s::text[][])::jsonb)", [ROWS])
     return interface
 
