@@ -17,12 +17,12 @@ from typing import Any, NoReturn, TypeVar
 
 import plpy
 
-from kanon_pg.db.failures import QUERY_CANCELED, database_error, time_limit_passed
+from kanon_pg.db.failures import QUERY_CANCELED, check_encoding, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.settings import created_here
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import KanonError, NotPermitted
+from kanon_pg.errors import InputError, KanonError, NotPermitted
 
 _CLOCK_MONOTONIC = 1
 
@@ -159,16 +159,38 @@ class SpiDatabase:
         self._phase: str | None = None
         self._shown_at = 0.0
         self._reader: str | None = None
+        self._encoding = ""
         session = self.row(statement("session_settings"))
+        self._encoding = session["encoding"]
+        check_encoding(self._encoding, self._encoding)
         self._talks = session["progress"] == "on"
         self.on_citus = bool(session["propagation"])
 
     def _run(self, command: Statement, arguments: tuple[Any, ...]) -> Any:
+        self._require_portable(command.text)
         # Texts without parameters are different each time: their plans are worth nothing later. Nor does the
         # server use several processes for what PL/Python prepared.
         if not command.types:
             return self._mapped(lambda: plpy.execute(command.text))
         return self._mapped(lambda: _plan(command).execute(list(arguments)))
+
+    def _require_portable(self, text: str) -> None:
+        """Refuse a statement that PL/Python would hand to the server in other characters.
+
+        It hands texts over in UTF-8, whatever the encoding of the database; values of parameters it converts.
+
+        Raises
+        ------
+        InputError
+            With what to do.
+        """
+        if self._encoding != "UTF8" and not text.isascii():
+            raise InputError(
+                f"In a database of encoding {self._encoding}, functions in the server take names and "
+                "constants in ASCII only.",
+                hint="The kanon command with --client takes all names. Or give columns other names in a "
+                "view, or use a database of encoding UTF8.",
+            )
 
     def _mapped(self, run: Callable[[], Any]) -> Any:
         try:
@@ -225,7 +247,9 @@ class SpiDatabase:
 
     def lock(self, relation: Identifier) -> None:
         """See `Database.lock`; parsing a statement takes the locks of reading, and nothing runs."""
-        self._mapped(lambda: plpy.prepare(f"SELECT FROM {relation}"))
+        text = f"SELECT FROM {relation}"
+        self._require_portable(text)
+        self._mapped(lambda: plpy.prepare(text))
 
     def was_cancelled(self, error: Exception) -> bool:
         """See `Database.was_cancelled`."""

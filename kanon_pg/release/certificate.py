@@ -20,7 +20,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError, ReleaseError
+from kanon_pg.errors import InputError, ReleaseError, UnknownName, as_given
 from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
@@ -78,7 +78,10 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     """
     request.check()
     row = existing_release(db, request.release)
-    proof = db.row(statement("fetch_proof"), row["name"])
+    proofs = db.rows(statement("fetch_proof"), row["name"])
+    if not proofs:
+        raise UnknownName(f"Release {as_given(row['name'])} was dropped meanwhile.")
+    proof = proofs[0]
     _require_certifiable(row, has_models=proof["has_models"])
     subject = resolve(db, str(row["base"]), role=role)
     base = subject.relation

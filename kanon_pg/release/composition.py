@@ -20,22 +20,23 @@ Classes, rows and people are compared by hashes of 64 bits, as everywhere in thi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
 from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.failures import SERIALIZATION_FAILURE
+from kanon_pg.db.failures import LOCK_NOT_AVAILABLE, SERIALIZATION_FAILURE, UNDEFINED_COLUMN, UNDEFINED_TABLE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
-from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.db.settings import exact_text, setting, working_memory
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, ReleaseBusy, UnknownName
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
 from kanon_pg.release.base import OWNER, require_readable_base
@@ -63,6 +64,9 @@ NOT_SEEN = (
     "Not seen: exports, versions that were not remembered, releases of other tables about the same people."
 )
 """What no comparison of releases can know of."""
+
+_LONGEST_WAIT = "500ms"
+"""For locks: below ``deadlock_timeout``, so that a comparison ends before it ends what waits for it."""
 
 _INTERVENTION = ("57", "08")
 """Classes of SQLSTATE: somebody intervened (a cancelled statement, a limit, a shutdown); no connection."""
@@ -204,15 +208,55 @@ def composition(db: Database, request: CompositionRequest, *, role: str) -> tupl
         If nothing tells which row of one of them is which of another.
     NotPermitted
         If the role may not read the base relation.
+    ReleaseBusy
+        If another call changed one of them meanwhile.
     """
     request.check()
     sources = [_source(db, name) for name in dict.fromkeys(request.releases)]
     _require_comparable(sources)
     base = resolve(db, str(sources[0].row["base"]), role=role).relation
     memory = memory_budget(db)
-    with working_memory(db, memory), exact_text(db):
+    with working_memory(db, memory), exact_text(db), _as_recorded(db, sources):
         db.progress("comparing releases")
         return _compared(db, base, sources, request.k)
+
+
+@contextmanager
+def _as_recorded(db: Database, sources: Sequence[_ComparedRelease]) -> Iterator[None]:
+    """Refuse what the block finds, or fails at, unless all releases are recorded as before at its end.
+
+    Nor does it wait for those who change them: who drops a release locks its relations one by one, and a
+    comparison that holds one and waits for another would be a deadlock.
+    """
+    try:
+        with db.savepoint(), setting(db, "lock_timeout", _LONGEST_WAIT):
+            yield
+    except DatabaseError as error:
+        # relations go at once for everybody, also where the transaction sees the record as it was
+        if error.server_state not in (UNDEFINED_TABLE, UNDEFINED_COLUMN, LOCK_NOT_AVAILABLE):
+            raise
+        raise _changed_meanwhile() from error
+    if not _are_recorded(db, sources):
+        raise _changed_meanwhile()
+
+
+def _are_recorded(db: Database, sources: Sequence[_ComparedRelease]) -> bool:
+    return all(
+        db.rows(statement("fetch_release"), one.row["name"]) == [one.row]
+        and (
+            find_series(db, one.row["name"]) == one.series
+            if one.version is None
+            else one.version in remembered_versions(db, one.row["name"])
+        )
+        for one in sources
+    )
+
+
+def _changed_meanwhile() -> ReleaseBusy:
+    return ReleaseBusy(
+        "Another session changes a release that is compared, or its table.",
+        hint="Compare them again in a moment; if this stays so, publish them anew with kanon_anonymize.",
+    )
 
 
 # --- which releases -----------------------------------------------------------------------------------------
@@ -376,7 +420,10 @@ class _Rules:
 
 
 def _rules(db: Database, row: Row) -> _Rules:
-    recorded = db.row(statement("composition/recorded"), row["name"])
+    found = db.rows(statement("composition/recorded"), row["name"])
+    if not found or not row["mapping_name"]:
+        raise _changed_meanwhile()
+    recorded = found[0]
     models = PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"])
     return _Rules(recorded_plan(db, row, _base(db, row), models=models), recorded)
 

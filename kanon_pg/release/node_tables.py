@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -239,6 +240,72 @@ def _numbers(cells: bytes) -> array[int]:
     numbers = array("q")
     numbers.frombytes(cells)
     return numbers
+
+
+def mark_seen(
+    db: Database, plan: ReleasePlan, tables: Sequence[Identifier], rows: Fragment, *, spelled: bool = False
+) -> None:
+    """Note which values rows have: these are somebody's, and `forget_values` removes them with the last row.
+
+    Parameters
+    ----------
+    tables : sequence of Identifier
+        The table of each generalized column.
+    rows : Fragment
+        What has the rows, for FROM, with the columns of the base relation.
+    spelled : bool
+        Whether their columns have one spelling for each value and the names of that.
+    """
+    for generalized, table in zip(plan.generalized, tables, strict=True):
+        db.execute(statement("have_seen", table=table))
+        db.execute(statement("mark_seen", **_value_parts(generalized, table, rows, spelled=spelled)))
+
+
+def forget_values(
+    db: Database, plan: ReleasePlan, tables: Sequence[Identifier], rows: Fragment, *, spelled: bool = False
+) -> None:
+    """Remove values that rows had and none has any more, from a release and the hierarchies that it names.
+
+    Which of them a person had is not known: of somebody who left there are hashes and what was published.
+    Values that no row ever had stay.
+    """
+    for generalized, table in zip(plan.generalized, tables, strict=True):
+        db.execute(statement("have_seen", table=table))
+        parts = _value_parts(generalized, table, rows, spelled=spelled)
+        name = generalized.column.facts.name
+        try:
+            with db.savepoint():
+                found = db.row(statement("forget_values", **parts, typed=True), plan.name, name)
+        except DatabaseError as error:
+            # a later version of the hierarchy need not fit the column
+            if not (error.server_state or "").startswith(_DATA_EXCEPTION):
+                raise
+            found = db.row(statement("forget_values", **parts, typed=False), plan.name, name)
+        db.execute(statement("analyze", relation=table))
+        if found["stored"]:
+            db.execute(statement("hierarchy_recount"), found["hierarchy"])
+            db.execute(statement("analyze", relation=Identifier.of("kanon", "hierarchy_value")))
+        if found["gone"]:
+            also = f" and from hierarchy {Identifier.of(found['hierarchy'])}" if found["stored"] else ""
+            db.notice(
+                f"{found['gone']} values of column {generalized.column.output} that no row has any more were "
+                f"removed from {plan.view}{also}. Where rows may come with them again, store the hierarchy "
+                "anew and publish anew."
+            )
+
+
+def _value_parts(
+    generalized: GeneralizedColumn, table: Identifier, rows: Fragment, *, spelled: bool
+) -> dict[str, Any]:
+    column = generalized.column
+    return {
+        "table": table,
+        "relation": rows,
+        "column": column.facts.identifier,
+        "expression": column.expression,
+        "spelled": column.alias if spelled else column.expression,
+        "alias": column.alias,
+    }
 
 
 def create_unknown_view(

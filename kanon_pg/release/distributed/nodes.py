@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.citus import coordinator_holds_shards, reads_tables_of_citus
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
@@ -27,9 +27,17 @@ def require_nodes(db: Database, base: RelationFacts, role: str) -> None:
     ------
     NotPermitted
         With what to do.
+    UnsuitableRelation
+        If it is stored by columns.
     """
     if not reads_tables_of_citus(db, base.oid):
         return
+    if db.row(statement("distributed/is_columnar"), base.oid)["is_columnar"]:
+        raise UnsuitableRelation(
+            f"{base.identifier} is a table of Citus that is stored by columns, or reads one.",
+            hint="Publish one that is stored by rows: SELECT "
+            f"alter_table_set_access_method({Literal(str(base.identifier))}, 'heap'); or a copy of it.",
+        )
     if coordinator_holds_shards(db) and not db.row(statement("can_log_in"), role)["can_log_in"]:
         raise NotPermitted(
             f"The coordinator holds shards itself, but {role} cannot log in there as it can on other nodes.",

@@ -28,6 +28,8 @@ from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import (
     Hierarchies,
     create_unknown_view,
+    forget_values,
+    mark_seen,
     notice_unknown,
     packed_hierarchy,
     write_hierarchies,
@@ -141,6 +143,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
             pending=None,
         )
     )
+    mark_seen(db, plan, nodes, Fragment(str(entering)))
     counted, outcome = _enter(version, work, entering, hierarchies, cohorts_ever=None)
     storage = _build(version)
     db.progress("recounting")
@@ -198,6 +201,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     version = _reopened(db, row, series, names)
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
+    mark_seen(db, version.plan, version.nodes, Fragment(str(version.scratch("changes"))))
     _require_different_rows(version)
     _notice_other_people(version)
     _let_leave(version)
@@ -237,6 +241,7 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     erased += version.run("erase_pending", number)
     erase_from_versions(db, row, series.keys, number, elsewhere=erased)
     version.run("withhold_erased")
+    forget_values(db, version.plan, version.nodes, Fragment(f"{version.names.current}()"))
     _publish(version, row)
     _notice_version(version)
 

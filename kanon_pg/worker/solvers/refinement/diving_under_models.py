@@ -496,7 +496,7 @@ def _whole_rows(
     in `taken`.
     """
     best, best_size, best_share, waited = NO_CLASS, 0, 0, 0
-    together = priced.rows[members].sum()
+    together = int(priced.rows[members].sum())
     for size in range(k, min(together, k + _MOST_LARGER) + 1):
         for eighths in _RAREST:
             gain = _whole_rows_of(demands, priced, members, cost, size, eighths * SHARE_UNIT // 8, taken)
