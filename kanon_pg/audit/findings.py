@@ -35,7 +35,7 @@ class RiskFigures:
     rows : int
         Rows of the relation.
     people : int
-        Sum of the class sizes; exceeds the number of people if somebody is in several classes.
+        Different people.
     classes : int
         Number of classes.
     smallest_class : int
@@ -43,11 +43,11 @@ class RiskFigures:
     prosecutor_risk : float
         Greatest risk if the attacker knows that the person is in the relation, in (0, 1].
     prosecutor_average : float
-        Mean over the people.
+        Mean over the people, of whom each has the greatest risk of their classes.
     journalist_risk : float
         Greatest risk if the attacker looks anybody up in a register of the population.
     journalist_average : float
-        Mean over the people.
+        Mean over the people, of whom each has the greatest risk of their classes.
     journalist_basis : str
         What the population is known from: 'the table itself' (then the upper bound, equal to the
         prosecutor's), 'population table' or 'sampling fraction'.
@@ -263,7 +263,8 @@ class ClassSizes:
     smallest, largest : int
         The sizes that the bar stands for, in people.
     classes, people, rows : int
-        Number of these classes, and the people (each class counted for itself) and rows in them.
+        Number of these classes, the people whose smallest class is one of them, and the rows in them. Over
+        all bars everybody counts once.
     """
 
     smallest: int

@@ -22,9 +22,23 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     key_list CONSTANT text := (SELECT string_agg(format('r.%I', key), ', ') FROM unnest(keys) AS key);
-    size CONSTANT text := CASE
-        WHEN person IS NULL THEN 'count(*)'
-        ELSE format('greatest(1, count(DISTINCT r.%I))', person)
+    -- One row per class, or per person and class; with an entity somebody in several small classes counts once.
+    classes CONSTANT text := CASE
+        WHEN person IS NULL THEN format(
+            'SELECT count(*) AS size, count(*) AS n, true AS is_first, NULL::bigint AS who FROM %s AS r GROUP BY %s',
+            relation, key_list
+        )
+        ELSE format(
+            'SELECT greatest(1, count(who) OVER same_class) AS size, n, row_number() OVER same_class = 1 AS is_first, who '
+            'FROM (SELECT %3$s, r.%1$I AS who, count(*) AS n FROM %2$s AS r GROUP BY %3$s, r.%1$I) AS held (%4$s, who, n) '
+            'WINDOW same_class AS (PARTITION BY %4$s)',
+            person, relation, key_list,
+            (SELECT string_agg(format('key_%s', place), ', ') FROM generate_series(1, cardinality(keys)) AS place)
+        )
+    END;
+    at_risk CONSTANT text := CASE
+        WHEN person IS NULL THEN 'coalesce(sum(n) FILTER (WHERE size < $1), 0)'
+        ELSE 'greatest(count(DISTINCT who) FILTER (WHERE size < $1), count(DISTINCT 1) FILTER (WHERE size < $1))'
     END;
 BEGIN
     IF key_list IS NULL THEN
@@ -38,12 +52,10 @@ BEGIN
         problem := 'Reading it would run the code of others with the rights of whoever asks.';
         RETURN;
     END IF;
-    -- Who is in several small classes counts for each of them.
     EXECUTE format(
-        'SELECT min(size), count(*) FILTER (WHERE size < $1), '
-        'coalesce(sum(size) FILTER (WHERE size < $1), 0), coalesce(sum(n) FILTER (WHERE size < $1), 0) '
-        'FROM (SELECT %s AS size, count(*) AS n FROM %s AS r GROUP BY %s) AS class',
-        size, relation, key_list
+        'SELECT min(size), count(*) FILTER (WHERE is_first AND size < $1), %s, '
+        'coalesce(sum(n) FILTER (WHERE size < $1), 0) FROM (%s) AS class',
+        at_risk, classes
     )
     INTO smallest_class, classes_at_risk, people_at_risk, rows_at_risk
     USING k;
