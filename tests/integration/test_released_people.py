@@ -29,7 +29,8 @@ def released(audit_interfaces: tuple[Interface, Interface]) -> Iterator[str]:
     interface.connection.execute(
         """
         create table stays as
-            select i % 200 as person, i % 200 % 37 as age, (i % 200 + i / 401) * 7 % 5 as ward, i % 200 % 2 as sex,
+            select i % 200 as person, i % 200 % 37 as age, (i % 200 + i / 401) * 7 % 5 as ward,
+                i % 200 % 2 as sex,
                 case when i % 2 = 0 then 1 else nullif(i % 3, 0) end as illness
             from generate_series(1, 600) as i
         """
@@ -46,7 +47,8 @@ def released(audit_interfaces: tuple[Interface, Interface]) -> Iterator[str]:
 def classes(interface: Interface, storage: str) -> list[dict[str, Any]]:
     with interface.connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(
-            f"select count(*) as n, array_agg(distinct kanon_person) as who, count(distinct kanon_person) as people,"
+            f"select count(*) as n, array_agg(distinct kanon_person) as who,"
+            " count(distinct kanon_person) as people,"
             f" count(distinct coalesce(illness, -1)) = 1 as is_same"
             f" from {storage} group by age, ward, sex, kanon_pattern".encode()
         ).fetchall()

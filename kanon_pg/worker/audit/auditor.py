@@ -182,9 +182,9 @@ def _identifying(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cl
 def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
     """Answer with `Risk` and `MinimalUniques` of `kanon_pg.core.risk`.
 
-    Arguments are threshold, sampling_fraction, uniques_seconds (most time for minimal uniques, None for all there
-    is), and people_by_size where the table has classes of a release without who is in several of them. The tables are the one at risk and, if there is a register of the population, that by the
-    same columns.
+    Arguments are threshold, sampling_fraction, uniques_seconds (most time for minimal uniques, None for all
+    there is), and people_by_size where the classes do not tell who is in several of them. The tables
+    are the one at risk and, if there is a register of the population, that by the same columns.
     """
     table, *population = tables
     columns, by_size = range(table.width), arguments.get("people_by_size")

@@ -317,7 +317,7 @@ class _RiskCount:
             self._known = self._known._replace(following=following, masks=masks)
 
     def people(self) -> tuple[int, ...]:
-        """Return the people by the size of their smallest set; lines of nobody are one person if there is no other."""
+        """Return the people by the size of their smallest set; if nobody is known, all are one person."""
         smallest, is_nobody = self._known.smallest.copy(), np.flatnonzero(self._lines.weights == 0)
         sets_of_nobody = smallest[is_nobody]
         smallest[is_nobody] = 0
