@@ -349,7 +349,7 @@ def _with_comparison(connection: Connection, found: AuditResult) -> AuditResult:
         return found
     unchecked = [f"No more than {MOST} releases are compared."] if len(names) > MOST else []
     names = names[:MOST]
-    refusals = []
+    refusals: list[str] = []
     without_one = [[name for name in names if name != left_out] for left_out in reversed(names)]
     for compared in (names, *(without_one if len(names) > 2 else ())):
         together = _together(connection, compared)
