@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
@@ -79,7 +80,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     request.check()
     row = existing_release(db, request.release)
     proof = db.row(statement("fetch_proof"), row["name"])
-    _require_certifiable(row, has_models=proof["has_models"])
+    _require_certifiable(row, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
     subject = resolve(db, str(row["base"]), role=role)
     base = describe(db, str(row["base"]), OWNER)
     require_own_code(db, base)

@@ -19,13 +19,14 @@ Classes, rows and people are compared by hashes of 64 bits, as everywhere in thi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
@@ -371,7 +372,7 @@ class _Rules:
 
 def _rules(db: Database, row: Row) -> _Rules:
     recorded = db.row(statement("composition/recorded"), row["name"])
-    models = PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"])
+    models = PrivacyModels.of(json.loads(recorded["parameters"]))
     return _Rules(recorded_plan(db, row, _base(db, row), models=models), recorded)
 
 

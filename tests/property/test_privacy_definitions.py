@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.models.evaluator import evaluator_of, violations
 from kanon_pg.worker.row_types import RowTypeTable

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.solvers.recoding.methods import FULL_DOMAIN_BOUND, RECODINGS
 from kanon_pg.worker.solvers.registry import solve

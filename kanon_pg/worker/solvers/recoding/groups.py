@@ -163,9 +163,9 @@ def cheapest_first_steps(
 
     Notes
     -----
-    In each column by itself a cell has to rise to a node of k people. And a row type that is not alike k people
-    at the lowest levels has to rise in some column at least so far that its node there has further values. The
-    larger of the two costs bounds the cost of the row. O(n m h) for height h.
+    In each column by itself a cell has to rise to a node of k people. And a row type that is not alike k
+    people at the lowest levels has to rise in some column at least so far that its node there has further
+    values. The larger of the two costs bounds the cost of the row. O(n m h) for height h.
     """
     groups, into = finest_groups(forest, codes, table)
     alone, lowest = np.zeros(len(table)), np.zeros(len(table))

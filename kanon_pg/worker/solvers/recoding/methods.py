@@ -45,8 +45,8 @@ _SHARE_FOR_SEARCH = 0.4
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
 
-_SHARE_BESIDE = 0.8
-_SHARE_BEFORE_REFINEMENT = 0.6
+_SHARE_BESIDE = 0.7
+_SHARE_BEFORE_REFINEMENT = 0.5
 """Shares of the time in which suppression alone is searched, beside classes and prices: under privacy models,
 and where all is refined afterwards."""
 

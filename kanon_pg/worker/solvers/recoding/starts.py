@@ -32,8 +32,9 @@ from kanon_pg.worker.solvers.recoding.greedy import assign_rest, greedy_classes,
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.recoding.top_down import top_down_classes
 
-_GRACE = 1.0
-"""Seconds after the end of its time in which the search of suppression may still answer."""
+_GRACE = 0.15
+"""How much later than its end the search of suppression may still answer, as a share of the time that is
+left: on a busy machine its last step can take long, and what it found would be lost."""
 
 
 class Start(NamedTuple):
@@ -100,13 +101,13 @@ def suppression_beside(task: RecodingTask, first: Start, share: float) -> Iterat
         found = search(clock)
         return b"" if found is None else found[1].encode() + b"\0" + found[0].to_bytes()
 
-    clock = task.clock.part(share)
+    clock, late = task.clock.part(share), 1.0 + _GRACE * (task.clock.left() or 0.0)
     seconds = clock.left()
     with ExitStack() as stack:
         answer = None
         if seconds is not None:
             try:
-                answer = stack.enter_context(in_child_beside(work, seconds + _GRACE))
+                answer = stack.enter_context(in_child_beside(work, seconds + late))
             except OSError:
                 clock = task.clock.part(share)
 
