@@ -115,7 +115,7 @@ def script_text(name: str, **parts: Any) -> str:
     name : str
         One of `script_names`.
     """
-    parts |= OPERATIONS | {"model_parameters": _MODEL_PARAMETERS}
+    parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS}
     text = render(name, **parts).text
     if not _NAMED.search(text):
         return text
