@@ -253,7 +253,7 @@ def _result(
         relation=str(known.relation.identifier),
         k=request.k,
         rows=counted.rows,
-        people=counted.people if known.hidden_people is None else known.hidden_people,
+        people=max(1, counted.people if known.hidden_people is None else known.hidden_people),
         entity=None if entity is None else entity.facts.name,
         columns=subject.names,
         left_out=subject.left_out,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
-from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.identifiers import Literal, array_element
 from kanon_pg.errors import in_words
 
 if TYPE_CHECKING:
@@ -157,8 +157,16 @@ def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
                 f"SELECT kanon_is_anonymous({view}, {release.k});",
             )
         )
+    if result.not_compared:
+        names = ",".join(array_element(one.release) for one in result.releases)
+        steps.append(
+            Recommendation(
+                "Find out what the releases disclose together before anybody reads more than one of them.",
+                f"SELECT * FROM kanon_composition({Literal('{' + names + '}')});",
+            )
+        )
     if result.together and result.together[0].people_below:
-        worst = result.together[0 if len(result.releases) == 2 else 1].releases[-1]
+        worst = result.together[0 if len(result.together[0].releases) == 2 else 1].releases[-1]
         steps.append(
             Recommendation(
                 "Publish what readers need as one release, and drop the others.",
@@ -166,6 +174,29 @@ def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
             )
         )
     return tuple(steps)
+
+
+def about_not_compared(result: AuditResult) -> str | None:
+    """Return which releases were not compared with the others, in a sentence; None if all were."""
+    names = result.not_compared
+    if not names:
+        return None
+    if len(names) == len(result.releases):
+        which = f"the releases {in_words(names)}"
+    else:
+        which = f"{in_words(names)} and the other releases"
+    return f"Not checked: what {which} disclose together. Nobody knows that it is safe."
+
+
+def not_counted(result: AuditResult) -> str | None:
+    """Return which figures an audit has not, in a sentence; None if it has all."""
+    parts = (
+        ("what each column contributes", result.column_figures),
+        ("how large the groups of alike people are", result.quasi_identifiers),
+        ("how likely somebody is found", result.risk),
+    )
+    missing = tuple(words for words, figures in parts if not figures)
+    return f"Not counted: {in_words(missing)}." if missing else None
 
 
 def about_together(whole: Composition) -> str:
@@ -216,6 +247,10 @@ def _all(result: AuditResult) -> Iterator[str]:
         yield _about_release(release)
     if result.together:
         yield about_together(result.together[0])
+    not_compared = about_not_compared(result)
+    if not_compared is not None:
+        yield not_compared
+    yield from result.unchecked
     if result.left_out:
         yield f"Nothing is known of {in_words(result.left_out)}: the types have no equality."
     limitation = result.limitation()

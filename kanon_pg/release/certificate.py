@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
@@ -82,7 +83,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     if not proofs:
         raise UnknownName(f"Release {as_given(row['name'])} was dropped meanwhile.")
     proof = proofs[0]
-    _require_certifiable(row, has_models=proof["has_models"])
+    _require_certifiable(row, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
     subject = resolve(db, str(row["base"]), role=role)
     base = subject.relation
     require_readable_base(db, base)

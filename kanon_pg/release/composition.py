@@ -19,6 +19,7 @@ Classes, rows and people are compared by hashes of 64 bits, as everywhere in thi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.failures import LOCK_NOT_AVAILABLE, SERIALIZATION_FAILURE, UNDEFINED_COLUMN, UNDEFINED_TABLE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
@@ -424,7 +425,7 @@ def _rules(db: Database, row: Row) -> _Rules:
     if not found or not row["mapping_name"]:
         raise _changed_meanwhile()
     recorded = found[0]
-    models = PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"])
+    models = PrivacyModels.of(json.loads(recorded["parameters"]))
     return _Rules(recorded_plan(db, row, _base(db, row), models=models), recorded)
 
 

@@ -10,11 +10,12 @@ solved, the solver's proofs apply to it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome
+from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
+from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import equality_operator
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
@@ -292,16 +293,46 @@ def require_models(
                 )
 
 
+class _Measured(NamedTuple):
+    """Which figure of ``kanon_measure`` tells whether a model is violated.
+
+    Parameters
+    ----------
+    figure : str
+    is_violated : callable
+        Gets the figure and the number that was asked for.
+    of_whole : bool
+        Whether it compares with the whole table, so that a part of it tells nothing.
+    needs_order : bool
+        Whether the figure is measured for ordered values alone.
+    """
+
+    figure: str
+    is_violated: Callable[[float, float], bool]
+    of_whole: bool = False
+    needs_order: bool = False
+
+
+MEASURED = ModelRules(
+    "the recount of a release",
+    {
+        "distinct": _Measured("distinct_l", lambda found, number: found < number),
+        "frequency": _Measured("frequency_l", lambda found, number: found < number),
+        "entropy": _Measured(
+            "entropy_l", lambda found, number: math.log(found) < math.log(number) - _TOLERANCE
+        ),
+        "equal": _Measured("t_equal", lambda found, number: found > number + _TOLERANCE, of_whole=True),
+        "ordered": _Measured(
+            "t_ordered", lambda found, number: found > number + _TOLERANCE, of_whole=True, needs_order=True
+        ),
+    },
+)
+
+
 def _violated(models: PrivacyModels, figures: Row, *, is_whole: bool) -> Iterator[bool]:
-    if models.p is not None:
-        yield figures["distinct_l"] < models.p
-    if models.l is not None:
-        if models.diversity == "entropy":
-            yield math.log(figures["entropy_l"]) < math.log(models.l) - _TOLERANCE
-        else:
-            yield figures["distinct_l" if models.diversity == "distinct" else "frequency_l"] < models.l
-    if models.t is not None and is_whole:
-        yield figures["t_ordered" if models.distance == "ordered" else "t_equal"] > models.t + _TOLERANCE
+    for rule, number in MEASURED.of(models):
+        if is_whole or not rule.of_whole:
+            yield rule.is_violated(figures[rule.figure], number)
 
 
 def _measured(
@@ -314,7 +345,7 @@ def _measured(
         "keys": Fragment(", ".join([*(str(c.alias) for c in plan.quasi_identifiers), "suppressed"])),
         "suppressed": Identifier.of("kanon_pattern"),
         "sensitive": column.output,
-        "ordered": plan.models.t is not None and plan.models.distance == "ordered",
+        "ordered": any(rule.needs_order for rule, _ in MEASURED.of(plan.models)),
         "many_classes": are_many_classes(found.classes, found.rows),
         "equals": equality_operator(db, plan.base, column.facts),
         "people_once": True,

@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import secrets
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from kanon_pg.core.packed import ITEM_BYTES
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome
+from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
+from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
@@ -116,15 +118,50 @@ TOLERANCE = 1e-9
 _STEPS = ("unit", "cell", "whole", "curve", "step", "satisfying")
 
 
+class _Guard(NamedTuple):
+    """What ``guard/models/<model>.sql``, the condition on classes, compares with, and what it looks at.
+
+    Parameters
+    ----------
+    threshold : callable
+        Makes it of the number that was asked for.
+    of_whole, in_order : bool
+        Whether it compares with the shares of the whole table, and whether value by value in order.
+    """
+
+    threshold: Callable[[float], int | Fragment]
+    of_whole: bool = False
+    in_order: bool = False
+
+
+GUARDED = ModelRules(
+    "the guard of a release",
+    {
+        "distinct": _Guard(int),
+        "frequency": _Guard(int),
+        "entropy": _Guard(lambda number: _number(math.log(number) - TOLERANCE)),
+        "equal": _Guard(lambda number: _number(number + TOLERANCE), of_whole=True),
+        "ordered": _Guard(lambda number: _number(number + TOLERANCE), of_whole=True, in_order=True),
+    },
+)
+
+
 def model_parts(models: PrivacyModels) -> dict[str, Any]:
-    """Return the thresholds of the models, None for what is not demanded."""
-    diversity = {models.diversity: models.l}
+    """Return the conditions of the models that are asked for.
+
+    Raises
+    ------
+    SolverError
+        There is none for one of them.
+    """
+    rules = [rule for rule, _ in GUARDED.of(models)]
     return {
-        "distinct": max(1, models.p or 0, diversity.get("distinct") or 0),
-        "frequency": diversity.get("frequency"),
-        "entropy": None if not diversity.get("entropy") else _number(math.log(models.l or 1) - TOLERANCE),
-        "closeness": None if models.t is None else _number(models.t + TOLERANCE),
-        "is_ordered": models.t is not None and models.distance == "ordered",
+        "conditions": [
+            {"model": demand.model, "threshold": rule.threshold(demand.number)}
+            for demand, rule in zip(models.demands(), rules, strict=True)
+        ],
+        "of_whole": any(rule.of_whole for rule in rules),
+        "in_order": any(rule.in_order for rule in rules),
     }
 
 

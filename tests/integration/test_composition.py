@@ -775,6 +775,40 @@ def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_pat
         shown = CliRunner().invoke(app, [*arguments[:-3], dsn, "--time-limit", "5"])
         assert shown.exit_code == 0, shown.output
         assert "it is not shown what the releases disclose together" in shown.stderr
+        assert "- Not checked: what the releases by_age, by_sex and later disclose together." in shown.stdout
+
+
+def test_an_audit_says_which_releases_it_could_not_compare(hospital: Interface, tmp_path: Path) -> None:
+    """One release counts people otherwise: the others are compared, and none is called safe."""
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex")
+    audit = ["audit", "patients", "-k", "4", "--dsn", hospital.dsn, "--time-limit", "5"]
+
+    def pages() -> tuple[str, str, str]:
+        page = tmp_path / "audit.html"
+        terminal = CliRunner().invoke(app, [*audit, "--html", str(page), "--no-curve"]).stdout
+        return page.read_text(), terminal, CliRunner().invoke(app, [*audit, "--markdown"]).output
+
+    for shown in pages():
+        assert "Not checked" not in shown
+    assert "Let nobody read more than one" not in pages()[0]
+    hospital.declare("patients", quasi_identifiers=["age", "sex"], entity="secret")
+    publish(hospital, "otherwise", "age")
+    for shown in pages():
+        assert "Not checked: what otherwise and the other releases disclose together." in " ".join(
+            shown.split()
+        )
+        assert "People are not counted by the same column" in " ".join(shown.split())
+        assert "the releases by_age and by_sex leave" in " ".join(shown.replace("\\", "").split())
+        assert "kanon_composition" in shown
+    html = pages()[0]
+    assert "Give analysts the release" not in html
+    assert "Let nobody read more than one of the 3 releases before it is known" in html
+    hospital.drop("by_sex")
+    html = pages()[0]
+    assert "What the releases disclose together" in html
+    assert "Not checked: what the releases by_age and otherwise disclose together." in html
+    assert "Let nobody read more than one of the 2 releases before it is known" in html
 
 
 def test_rows_without_a_key_are_the_same_in_versions_of_one_release_alone(interface: Interface) -> None:

@@ -6,11 +6,15 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
+from kanon_pg.core.privacy_models import MODELS, AskedBy, PrivacyModels
 from kanon_pg.errors import InfeasibleError, KanonError, UnsuitableColumn
+from kanon_pg.release.recount import _violated
+from tests.fixtures.analyses import measure
 from tests.fixtures.interfaces import Interface
 
 _PREPARE = """
@@ -191,3 +195,44 @@ def test_no_method_publishes_a_class_that_lacks_diversity(one: Interface, method
     assert report is None or all(
         2 * max(values.values()) <= values.total() for values in classes_of(one, "diagnosis")
     )
+
+
+def example_of(asked: AskedBy) -> dict[str, Any]:
+    number = {"l": 2, "p": 2, "t": 0.2}[asked.parameter]
+    return {asked.parameter: number} | ({} if asked.option is None else {asked.option: asked.choice})
+
+
+@pytest.mark.parametrize("asked", [one for asking in MODELS.values() for one in asking], ids=str)
+@pytest.mark.parametrize("entity", [None, "id"])
+def test_no_model_is_without_guard_recount_or_measure(
+    one: Interface, asked: AskedBy, entity: str | None
+) -> None:
+    """Whatever model there is: classes that violate it are withheld later, and are measured to do so."""
+    run, models = one.connection.execute, example_of(asked)
+    run(
+        "create table homes as select i as id, i % 4 as ward, (i / 4) % 4 as stay"
+        " from generate_series(0, 79) as i"
+    )
+    one.declare("homes", quasi_identifiers=["ward"], sensitive=["stay"], identifiers=["id"], entity=entity)
+
+    def shown() -> int:
+        return len(run("select from safe.homes where ward = 0").fetchall())
+
+    try:
+        one.anonymize("homes", 2, **models)
+        assert shown() == 20
+        run("update homes set stay = 0 where ward = 0")
+        found = run("select storage::text from kanon.releases where release = 'homes'").fetchone()
+        assert found is not None
+        run(f"refresh materialized view {found[0]}".encode())
+        assert shown() == 0
+        one.refresh("homes")
+        assert shown() == 0
+        one.anonymize("homes", 2, **models)
+        assert shown() == 0
+        measured = asdict(measure(one, "homes", ["ward"], ["stay"]))
+        assert any(_violated(PrivacyModels.of(models), measured, is_whole=True))
+    finally:
+        one.drop("homes")
+        one.undeclare("homes")
+        run("drop table homes")

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.classes import ClassTable, classes_of
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import inner_kernel, kernel
