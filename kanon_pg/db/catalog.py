@@ -61,6 +61,10 @@ class ColumnFacts:
         Whether the caller may read it.
     is_key : bool
         Whether it alone has a valid unique index or primary key.
+    below, limited : str or None
+        Its type below all domains as SQL writes it, without and with modifier; None if it has no domain.
+    made_of : str or None
+        The base type and all types that it is made of, as JSON; None for plain types of ``pg_catalog``.
     """
 
     name: str
@@ -74,11 +78,19 @@ class ColumnFacts:
     collation_name: str | None
     selectable: bool
     is_key: bool
+    below: str | None = None
+    limited: str | None = None
+    made_of: str | None = None
 
     @property
     def identifier(self) -> Identifier:
         """The quoted name."""
         return Identifier.of(self.name)
+
+    @property
+    def undomained(self) -> str:
+        """Its type with modifier, without domains, whose checks would run code of whoever made them."""
+        return self.limited or self.type
 
 
 @dataclass(frozen=True, slots=True)

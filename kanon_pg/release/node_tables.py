@@ -99,7 +99,7 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
     parts: dict[str, Any] = {
         "table": table,
         "nodes": node_parts(generalized),
-        "type": Fragment(generalized.column.facts.type),
+        "type": Fragment(generalized.column.facts.undomained),
         "published": generalized.published_type,
     }
     db.execute(statement("create_values", **parts))
@@ -121,6 +121,7 @@ def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], s
         **parts,
         source=source,
         column=column.facts.identifier,
+        label=Literal(column.facts.name),
         spelled=column.expression,
         value_as_node=generalized.value_as_node,
         plain=_without_length(generalized),
@@ -133,7 +134,7 @@ def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], s
 
 
 def _without_length(generalized: GeneralizedColumn) -> Identifier | None:
-    """The type below a length or a precision, which a cast cuts values to without a word."""
+    """The type below a length or a precision, which an input function may cut values to without a word."""
     facts = generalized.column.facts
     return Identifier.of("pg_catalog", facts.base_type) if facts.has_typmod else None
 

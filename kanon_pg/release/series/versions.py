@@ -42,7 +42,7 @@ from kanon_pg.release.publish import (
     swap_view,
 )
 from kanon_pg.release.record import drop_superseded, forget_releases, store_release
-from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
+from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     notice_forgotten,
@@ -563,7 +563,8 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
             "output": c.output,
             "before": Identifier.of(f"o{place}"),
             "after": Identifier.of(f"n{place}"),
-            "seen": Fragment("" if is_seen_as_stored(plan, c) else "::text"),
+            "shown_before": as_seen(plan, c, f"o.{c.output}"),
+            "shown_after": as_seen(plan, c, f"n.{c.output}"),
         }
         for place, c in enumerate(plan.quasi_identifiers)
     ]
