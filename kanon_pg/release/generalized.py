@@ -208,7 +208,9 @@ class GeneralizedColumn:
         if self.column.facts.base_type != "timestamptz":
             return text
         in_utc = "pg_catalog.timezone('UTC', typed.value)"
-        return Fragment(f"{in_utc}::text || CASE WHEN pg_catalog.isfinite(typed.value) THEN '+00' ELSE '' END")
+        return Fragment(
+            f"{in_utc}::text || CASE WHEN pg_catalog.isfinite(typed.value) THEN '+00' ELSE '' END"
+        )
 
     @property
     def stored(self) -> Fragment:

@@ -145,7 +145,11 @@ def _counting(
         entity=plan.entity is not None,
         on_nodes=on_nodes,
         columns=[
-            {"cell": as_seen(plan, c, str(c.output)), "alias": c.alias, "is_suppressed": plan.suppressed_in("pattern", j)}
+            {
+                "cell": as_seen(plan, c, str(c.output)),
+                "alias": c.alias,
+                "is_suppressed": plan.suppressed_in("pattern", j),
+            }
             for j, c in enumerate(plan.quasi_identifiers)
         ],
     )

@@ -119,10 +119,10 @@ member AS (
     SELECT
         {{ keys }},
         cell.n,
-        coalesce(domain.share, (SELECT d.share FROM domain AS d WHERE d.value IS NULL)) AS share,
-        coalesce(domain.place, (SELECT d.place FROM domain AS d WHERE d.value IS NULL)) AS place,
+        coalesce(domain.share, (SELECT d.share FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS share,
+        coalesce(domain.place, (SELECT d.place FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS place,
 {% if ordered %}
-        coalesce(domain.reach, (SELECT d.reach FROM domain AS d WHERE d.value IS NULL)) AS reach,
+        coalesce(domain.reach, (SELECT d.reach FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS reach,
 {% endif %}
         0 AS people
     FROM cell
