@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kanon_pg.core.packed import ColumnKind, QuasiIdentifier
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment, Identifier
-from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION, SENT, form_of, text_of, value_type
+from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION, SENT, form_of, value_type
 
 _INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
 _FLOATS = frozenset({"float4", "float8"})
@@ -41,9 +41,9 @@ _EXACT = (
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
 _HASHED_AS_THEY_ARE = (_EXACT - SENT.keys()) | {"date", "bytea"}
-"""Types whose own hash tells their values apart, and row types. Others of `SENT` have a weak one: 64-bit integers
-and times are folded to 32 bits first, numeric forgets the sign and holds NaN and infinities equal, and the hash of
-a floating-point zero is that of NULL."""
+"""Types whose own hash tells their values apart, and row types. Others of `SENT` have a weak one: 64-bit
+integers and times are folded to 32 bits first, numeric forgets the sign and holds NaN and infinities equal,
+and the hash of a floating-point zero is that of NULL."""
 
 _PADDED = "bpchar"
 """Its values are equal whatever blanks they end in, and a cast to text takes these away."""
@@ -174,15 +174,10 @@ class CanonicalColumn:
             return Fragment(f'pg_catalog.textin(pg_catalog.bpcharout({value})) COLLATE "C"')
         if facts.base_type in SAME_IN_EVERY_SESSION:
             return Fragment(f'{value}::pg_catalog.text COLLATE "C"')
+        if facts.base_kind == "e":
+            return Fragment(facts.label(value))
         kind = value_type(facts)
         return Fragment(f'kanon.spelled({value}) COLLATE "C"' if kind is None else form_of(kind, value))
-
-    def text(self, value: str) -> Fragment:
-        """The text of a value of the column, by no cast that others may have made."""
-        kind = value_type(self.facts)
-        if kind is None:
-            return Fragment(f"{value}::pg_catalog.text")
-        return Fragment(text_of(kind, self._below(value)))
 
     def identity(self, table: str) -> Fragment:
         """A bigint per cell, equal exactly for equal cells (up to a 64-bit hash), never NULL."""

@@ -1,13 +1,15 @@
 """What stands for a value where values are told apart: the same in every session, and nobody's code.
 
-The text of a value depends on settings: of the time zone, of styles of dates, of the digits of numbers. A cast
-to text runs what the owner of a type wrote, if they gave it a cast. So a value is known by what PostgreSQL's own
-functions make of it: by its bytes (what ``send`` gives) where its text depends on settings, by what its output
-function gives where it does not. Bytes of texts would depend on the encoding of the client. Values that have parts
-of both kinds are known by the hashes of their parts.
+The text of a value depends on settings: of the time zone, of styles of dates, of the digits of numbers. A
+cast to text runs what the owner of a type wrote, if they gave it a cast. So a value is known by what
+PostgreSQL's own functions make of it: by its bytes (what ``send`` gives) where its text depends on settings,
+by what its output function gives where it does not. Bytes of texts would depend on the encoding of the
+client. Composite values that have parts of both kinds are known by the hashes of their parts; what else there
+is, by its text under settings of our own, which takes longer. Every function here takes these types alone or
+all types: of several with one name a cast that others made could choose another.
 
-A form tells values apart that look different, equal ones as well (1.0 and 1.00): `kanon_pg.relations.canonical`
-gives equal values one spelling.
+A form tells values apart that look different, equal ones as well (1.0 and 1.00):
+`kanon_pg.relations.canonical` gives equal values one spelling.
 """
 
 from __future__ import annotations
@@ -53,11 +55,12 @@ SENT = {
 }
 """Types of ``pg_catalog`` that are known by their bytes, and what gives these."""
 
-SAME_IN_EVERY_SESSION = frozenset(
-    "bool char name text varchar bpchar int2 int4 int8 oid numeric time timetz uuid macaddr macaddr8 inet cidr bit "
-    "varbit json jsonb jsonpath xml tsvector tsquery pg_lsn xid xid8 cid tid txid_snapshot pg_snapshot int2vector "
-    "oidvector refcursor".split()
-)
+SAME_IN_EVERY_SESSION = frozenset({
+    "bool", "char", "name", "text", "varchar", "bpchar", "int2", "int4", "int8", "oid", "numeric", "time",
+    "timetz", "uuid", "macaddr", "macaddr8", "inet", "cidr", "bit", "varbit", "json", "jsonb", "jsonpath",
+    "xml", "tsvector", "tsquery", "pg_lsn", "xid", "xid8", "cid", "tid", "txid_snapshot", "pg_snapshot",
+    "int2vector", "oidvector", "refcursor",
+})  # fmt: skip
 """Types of ``pg_catalog`` whose text no setting changes."""
 
 _Way = Literal["text", "bytes", "parts"]
@@ -138,12 +141,7 @@ def _assembled(one: Mapping[str, Any], described: Mapping[int, Mapping[str, Any]
     )
 
 
-def text_of(kind: ValueType, value: str) -> str:
-    """Return what the output function of a type gives for a value; no cast, which others may have made."""
-    return f"pg_catalog.textin({kind.output}({value}))"
-
-
-def form_of(kind: ValueType, value: str, depth: int = 1) -> str:
+def form_of(kind: ValueType, value: str) -> str:
     """Return what stands for a value, as text or bytes, NULL for NULL.
 
     Parameters
@@ -152,34 +150,22 @@ def form_of(kind: ValueType, value: str, depth: int = 1) -> str:
         Its type.
     value : str
         The value in SQL.
-    depth : int
-        How many values of arrays it is inside of, for names.
     """
     if kind.kind == "d" and kind.part is not None:
-        return form_of(kind.part, f"({value})::{kind.part.name}", depth)
+        return form_of(kind.part, f"({value})::{kind.part.name}")
     if kind.kind == "b" and kind.is_built_in and kind.name.name in SENT:
         return f"pg_catalog.{SENT[kind.name.name]}({value})"
     if kind.way == "text":
-        return f'{text_of(kind, value)} COLLATE "C"'
+        return f'pg_catalog.textin({kind.output}({value})) COLLATE "C"'
     if kind.way == "bytes":
         return f"pg_catalog.{_CONTAINER_BYTES[kind.kind]}({value})"
-    return _form_by_parts(kind, value, depth)
+    return _form_by_parts(kind, value)
 
 
-def _form_by_parts(kind: ValueType, value: str, depth: int) -> str:
-    if kind.kind == "c":
-        parts = [form_of(field, f"({value}).{name}", depth) for name, field in kind.fields]
-    elif kind.part is None:
+def _form_by_parts(kind: ValueType, value: str) -> str:
+    if kind.kind != "c":
         return f'kanon.spelled({value}) COLLATE "C"'
-    elif kind.kind == "r":
-        facts = ("isempty", "lower_inc", "upper_inc", "lower_inf", "upper_inf")
-        bounds = [form_of(kind.part, f"pg_catalog.{end}({value})", depth) for end in ("lower", "upper")]
-        parts = [*(f"pg_catalog.{fact}({value})" for fact in facts), *bounds]
-    else:
-        item = f"one{depth}"
-        shape = [f"pg_catalog.array_dims({value})"] if kind.kind == "a" else []
-        every = f"(SELECT pg_catalog.unnest({value}) AS value OFFSET 0) AS {item}"
-        parts = [*shape, f"ARRAY(SELECT {form_of(kind.part, f'{item}.value', depth + 1)} FROM {every})"]
+    parts = ", ".join(form_of(field, f"({value}).{name}") for name, field in kind.fields)
     # a composite value may be there with nothing but NULL in it
-    hashed = f"pg_catalog.int8send(pg_catalog.hash_record_extended(ROW({', '.join(parts)}), 0))"
+    hashed = f"pg_catalog.int8send(pg_catalog.hash_record_extended(ROW({parts}), 0))"
     return f"CASE WHEN {value} IS DISTINCT FROM NULL THEN {hashed} END"

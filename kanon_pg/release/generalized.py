@@ -179,6 +179,16 @@ class GeneralizedColumn:
         """Alias of the table of its values in a join."""
         return Identifier.of(f"h{self.number}")
 
+    def knows(self, value: str) -> Fragment:
+        """Return the condition that a row of the table of its values is about a value.
+
+        Labels of enumerations are compared as texts: which operator compares these, casts could choose.
+        """
+        own, facts = f"{self.known}.value", self.column.facts
+        if facts.base_kind == "e":
+            own, value = facts.label(own), facts.label(value)
+        return Fragment(f"{own} OPERATOR(pg_catalog.=) {value}")
+
     @property
     def level(self) -> Identifier:
         """Name of its level inside the queries."""
@@ -204,7 +214,7 @@ class GeneralizedColumn:
     @property
     def _value_as_text(self) -> Fragment:
         """Level 0 as text; moments in UTC, because a release shows the same whoever publishes it."""
-        text = self.column.text("typed.value")
+        text = self.column.facts.text("typed.value")
         if self.column.facts.base_type != "timestamptz":
             return text
         in_utc = "pg_catalog.timezone('UTC', typed.value)"

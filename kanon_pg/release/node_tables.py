@@ -256,6 +256,7 @@ def create_unknown_view(db: Database, plan: ReleasePlan, names: StorageNames) ->
             "alias": g.column.alias,
             "expression": g.column.expression,
             "known": g.known,
+            "knows": g.knows(f"base.{g.column.alias}"),
             "count": Identifier.of(f"unknown_{position}"),
             "table": table,
         }

@@ -1,8 +1,8 @@
 """Counts a release again, by plain SQL, on what will be published.
 
 Nothing here is shared with the solver or with the guard of the view: classes are the published cells as a
-reader sees them (of types with several spellings of one value these are compared). What generalized cells cost
-is counted by the release's own tables. The figures of privacy models are those of ``kanon_measure``, computed
+reader sees them (where one value has several spellings, these are compared). What generalized cells cost is
+counted by the release's own tables. The figures of privacy models are those of ``kanon_measure``, computed
 by its own query; with the guard they share nothing but the definitions. Only if a release holds what was
 solved, the solver's proofs apply to it.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.core.solving import PrivacyModels, SolveOutcome
-from kanon_pg.db.catalog import equality_operator
+from kanon_pg.db.catalog import equality
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import Statement, statement
@@ -166,7 +166,7 @@ def as_seen(plan: ReleasePlan, column: CanonicalColumn, cell: str) -> Fragment:
     generalized = plan.hierarchy_of(column)
     if generalized is not None:
         return generalized.look(cell)
-    return Fragment(cell) if column.is_exact else column.look(cell)
+    return Fragment(cell) if column.is_exact and column.facts.base_kind != "e" else column.look(cell)
 
 
 def _suppressed(plan: ReleasePlan, pattern: int) -> list[CanonicalColumn]:
@@ -323,7 +323,7 @@ def _measured(
         "sensitive": column.output,
         "ordered": plan.models.t is not None and plan.models.distance == "ordered",
         "many_classes": are_many_classes(found.classes, found.rows),
-        "equals": equality_operator(db, plan.base, column.facts),
+        "same_value": equality(db, plan.base, column.facts, "cell.value", "domain.value"),
         "people_once": True,
         "on_nodes": False,
     }

@@ -366,6 +366,7 @@ def _suppressible(plan: ReleasePlan, position: int, nodes: tuple[Identifier, ...
         "levels": {
             "height": generalized.height,
             "known": generalized.known,
+            "knows": generalized.knows(f"assigned.{column.alias}"),
             "nodes": node_parts(generalized),
             "table": nodes[plan.generalized.index(generalized)],
         },

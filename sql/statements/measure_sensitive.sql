@@ -126,7 +126,7 @@ member AS (
 {% endif %}
         0 AS people
     FROM cell
-    LEFT JOIN domain ON cell.value {{ equals }} domain.value
+    LEFT JOIN domain ON {{ same_value }}
 {% if entity %}
     UNION ALL
     SELECT
