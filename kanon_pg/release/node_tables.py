@@ -100,8 +100,7 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
     parts: dict[str, Any] = {
         "table": table,
         "nodes": node_parts(generalized),
-        # not a domain, whose conditions are its owner's code
-        "type": Fragment(generalized.column.facts.plain_type),
+        "type": Fragment(generalized.column.facts.undomained),
         "published": generalized.published_type,
     }
     db.execute(statement("create_values", **parts))
@@ -123,6 +122,7 @@ def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], s
         **parts,
         source=source,
         column=column.facts.identifier,
+        label=Literal(column.facts.name),
         spelled=column.expression,
         value_as_node=generalized.value_as_node,
         plain=_without_length(generalized),
@@ -135,7 +135,7 @@ def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], s
 
 
 def _without_length(generalized: GeneralizedColumn) -> Identifier | None:
-    """The type below a length or a precision, which a cast cuts values to without a word."""
+    """The type below a length or a precision, which an input function may cut values to without a word."""
     facts = generalized.column.facts
     return Identifier.of("pg_catalog", facts.base_type) if facts.has_typmod else None
 
@@ -328,6 +328,7 @@ def create_unknown_view(
             "alias": g.column.alias,
             "expression": g.column.expression if is_plain else g.column.alias,
             "known": g.known,
+            "knows": g.knows(f"base.{g.column.alias}"),
             "count": Identifier.of(f"unknown_{position}"),
             "table": table,
         }

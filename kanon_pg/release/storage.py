@@ -328,13 +328,20 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "alias": Identifier.of(f"c{number}"),
             "output": column.identifier,
             "stored": Fragment(f"counted.c{number}"),
+            "looks": _looks(CanonicalColumn(column, Identifier.of(f"c{number}")), column.identifier),
         }
         for number, column in enumerate(plan.carried, 1)
     }
     everything = {**suppressible, **carried}
     entity = plan.entity
     identity = [
-        {"expression": key.expression, "alias": key.alias, "output": key.output, "stored": key.alias}
+        {
+            "expression": key.expression,
+            "alias": key.alias,
+            "output": key.output,
+            "stored": key.alias,
+            "looks": _looks(key, key.output),
+        }
         for key in plan.keys
     ]
     return {
@@ -351,13 +358,26 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "masked_hash": entity.hashed("masked"),
         },
         "model_columns": [
-            {"expression": c.expression, "alias": c.alias, "base_hash": c.hashed("base")}
+            {
+                "expression": c.expression,
+                "alias": c.alias,
+                "base_hash": c.hashed("base"),
+                "looks": _looks(c, c.output),
+            }
             for c in plan.model_columns
         ],
         "models": model_parts(plan.models),
         "model_checks": model_checks(plan.model_columns, has_entity=entity is not None),
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
+    }
+
+
+def _looks(column: CanonicalColumn, output: Identifier) -> dict[str, Fragment]:
+    """Return what stands for the cells of a column as readers see them, by the query that has these."""
+    tables = ("base", "typed", "classed", "one")
+    return {table: column.look(f"{table}.{column.alias}") for table in tables} | {
+        "stored": column.look(f"s.{output}")
     }
 
 
@@ -399,6 +419,7 @@ def _suppressible(plan: ReleasePlan, position: int, nodes: tuple[Identifier, ...
         "levels": {
             "height": generalized.height,
             "known": generalized.known,
+            "knows": generalized.knows(f"assigned.{column.alias}"),
             "nodes": node_parts(generalized),
             "table": nodes[plan.generalized.index(generalized)],
         },

@@ -15,7 +15,7 @@ from dataclasses import replace
 from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.failures import UNIQUE_VIOLATION
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
@@ -49,7 +49,7 @@ from kanon_pg.release.record import (
     require_present_form,
     store_release,
 )
-from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
+from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     notice_forgotten,
@@ -319,7 +319,12 @@ def _list_pending(version: Version) -> None:
         version=version.number,
         keep=version.rules.updates == "keep",
         unknown=[
-            {"column": generalized.column.output, "table": table}
+            {
+                "column": generalized.column.output,
+                "table": table,
+                "known": generalized.known,
+                "knows": generalized.knows(f"g.{generalized.column.output}"),
+            }
             for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
         ],
     )
@@ -572,7 +577,8 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
             "output": c.output,
             "before": Identifier.of(f"o{place}"),
             "after": Identifier.of(f"n{place}"),
-            "seen": Fragment("" if is_seen_as_stored(plan, c) else "::text"),
+            "shown_before": as_seen(plan, c, f"o.{c.output}"),
+            "shown_after": as_seen(plan, c, f"n.{c.output}"),
         }
         for place, c in enumerate(plan.quasi_identifiers)
     ]
