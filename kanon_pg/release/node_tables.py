@@ -301,6 +301,8 @@ def _value_parts(
     return {
         "table": table,
         "relation": rows,
+        "known": generalized.known,
+        "knows": generalized.knows(f"base.{column.alias}"),
         "column": column.facts.identifier,
         "expression": column.expression,
         "spelled": column.alias if spelled else column.expression,

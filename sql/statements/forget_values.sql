@@ -3,12 +3,12 @@
 -- $1 text
 -- $2 text
 WITH gone AS (
-    DELETE FROM {{ table }} AS known
-    WHERE known.kanon_seen AND NOT EXISTS (
+    DELETE FROM {{ table }} AS {{ known }}
+    WHERE {{ known }}.kanon_seen AND NOT EXISTS (
         SELECT FROM (SELECT {{ spelled }} AS {{ alias }} FROM {{ relation }} AS rows) AS base
-        WHERE base.{{ alias }} OPERATOR(pg_catalog.=) known.value
+        WHERE {{ knows }}
     )
-    RETURNING pg_catalog.concat(known.value) AS value
+    RETURNING pg_catalog.concat({{ known }}.value) AS value
 ),
 
 stored AS (

@@ -15,7 +15,7 @@ from dataclasses import replace
 from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.failures import UNIQUE_VIOLATION
-from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
