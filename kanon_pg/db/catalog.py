@@ -47,7 +47,7 @@ class ColumnFacts:
     type : str
         Its type as SQL writes it, with modifier.
     plain_type : str
-        The type below all domains, with the modifier of the column or a domain and, where SQL needs it, its schema.
+        The type below all domains, with the modifier of the column or a domain, and qualified.
     base_type : str
         The same without modifier: a bare name of ``pg_catalog`` or ``schema.name``.
     base_kind : str

@@ -220,6 +220,7 @@ class SpiDatabase:
         """See `Database.read`; the statement waits in this process's memory for the reader's function."""
         if self._reader is None:
             raise AssertionError("Nothing says with whose rights is read.")
+        self._require_portable(command.text)
         reading = _Reading(command, arguments)
         if not self._reader:
             self._mapped(reading.run)
