@@ -11,8 +11,9 @@ The database finds the class of each row and counts the histories. What a releas
   row is which: their classes are exact, whatever became of the table since.
 - Of any other release the rules are applied to the table again, and the result is compared with what is
   stored. Rows that were not written since have the class that the rules give them. Rows that were are taken
-  for what they look like (`Composition.assumed_rows`), although they may have changed places. Rows of which
-  nothing tells the class are left out and counted (`Composition.unseen_rows`).
+  for what they look like (`Composition.assumed_rows`), although they may have changed places; of others
+  nothing tells the class (`Composition.unseen_rows`). Both count as people who may be alone, and as nobody's
+  candidates: so nobody has fewer candidates than is said, and no more people have too few.
 
 Classes, rows and people are compared by hashes of 64 bits, as everywhere in this package.
 """
@@ -125,17 +126,17 @@ class Composition:
     k : int
         Fewest people that should be left.
     people : int
-        People of whom one of the releases shows a row that is seen.
+        People of whom one of the releases shows a row, at most.
     smallest : int or None
-        Candidates of the person who has the fewest; None without people.
+        Candidates of the person who has the fewest, at least; None without people.
     average : float or None
-        Candidates of a person on average.
+        Candidates of a person on average, at least.
     people_below : int
-        People with fewer than k candidates.
+        People with fewer than k candidates, at most.
     unseen_rows : int
-        Rows that are left out.
+        Rows of which nothing tells the class.
     assumed_rows : int
-        Rows that are seen, but only taken for those that a release shows, because they look like them. If
+        Further rows that are only taken for those that a release shows, because they look like them. If
         there are neither of these, everything is exact.
     """
 
@@ -324,7 +325,12 @@ def _compared(
             sources=described,
             by_person=sources[0].entity is not None,
             together=[
-                {"number": number, "k": fewest, "sources": [described[place] for place in places]}
+                {
+                    "number": number,
+                    "k": fewest,
+                    "fewest": _fewest_of_any([sources[place] for place in places]),
+                    **_conditions([described[place] for place in places]),
+                }
                 for number, (places, fewest) in enumerate(zip(together, least, strict=True))
             ],
             **_base_parts(db, base, sources, list(rules.values())),
@@ -346,6 +352,25 @@ def _compared(
     ]
     _tell(db, base, rules, compositions)
     return tuple(sorted(compositions, key=lambda one: _order(one, len(sources))))
+
+
+def _fewest_of_any(sources: Sequence[_ComparedRelease]) -> int:
+    """Return how many candidates anybody has, whatever is not known: a version by itself shows k people."""
+    one, *others = sources
+    return 1 if others or one.whole else one.k
+
+
+def _conditions(sources: Sequence[Mapping[str, Any]]) -> dict[str, Fragment]:
+    """Return what the statement says of a history in some of the releases."""
+    unknown = [str(one["unknown"]) for one in sources]
+    undecided = [*unknown, *(str(one["assumed"]) for one in sources)]
+    return {
+        "numbers": Fragment(", ".join(str(one["number"]) for one in sources)),
+        "classes": Fragment(", ".join(str(one["class"]) for one in sources)),
+        "shown": Fragment("(" + " OR ".join(f"{one['class']} <> 0" for one in sources) + ")"),
+        "unknown": Fragment("(" + " OR ".join(unknown) + ")"),
+        "undecided": Fragment("(" + " OR ".join(undecided) + ")"),
+    }
 
 
 def _subsets(count: int) -> list[tuple[int, ...]]:
@@ -488,15 +513,15 @@ def _tell(
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.unseen_rows]
         db.notice(
             f"The class of {unseen} rows is not known, in {', '.join(unclear)}: they changed since, or rows "
-            "that look alike may have changed places. They are left out; there may be more people and more "
-            "candidates than said. kanon_refresh brings a release up to date"
+            "that look alike may have changed places. Whoever they are may be alone, and is counted so; there "
+            "may be more candidates than said, not fewer. kanon_refresh brings a release up to date"
             + (f", and with {remembers} it says which row is which." if remembers else ".")
         )
     if found[0].assumed_rows:
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.assumed_rows]
         said = (
             f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
-            f"{', '.join(unclear)} since, and are taken for what they look like."
+            f"{', '.join(unclear)} since. Whoever they are may be alone, and is counted so."
         )
         theirs = {name: rules[name] for name in rules if name in unclear}
         db.notice(" ".join([said, *_what_settles(theirs, remembers)]))
@@ -595,14 +620,13 @@ def _ends_the_call(error: KanonError) -> bool:
 
 
 def _left_by(whole: Composition) -> str:
-    people = f"{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
-    fewest = f", somebody among {whole.smallest}" if whole.people_below else ""
-    found = f"{people} among fewer than {whole.k}{fewest}"
-    if not whole.unseen_rows and not whole.assumed_rows:
-        return found
     doubts = []
     if whole.unseen_rows:
         doubts.append(f"the class of {whole.unseen_rows} rows is not known")
     if whole.assumed_rows:
         doubts.append(f"{whole.assumed_rows} rows may have changed places since")
-    return f"{found}, as far as is known: {' and '.join(doubts)}"
+    most, least = ("up to ", ", perhaps") if doubts else ("", ",")
+    people = f"{most}{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
+    fewest = f"{least} somebody among {whole.smallest}" if whole.people_below else ""
+    found = f"{people} among fewer than {whole.k}{fewest}"
+    return f"{found}, as far as is known: {' and '.join(doubts)}" if doubts else found

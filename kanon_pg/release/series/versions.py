@@ -77,6 +77,7 @@ from kanon_pg.release.storage import (
     write_mapping,
     write_parts,
 )
+from kanon_pg.release.telling import notice_telling
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -118,7 +119,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     """
     db, request = work.db, work.request
     rules = parse_over_time(request.over_time) or OverTime()
-    keys = row_keys(db, work.plan, rules)
+    keys = row_keys(db, work.plan)
     names = SeriesNames.fresh(work.plan.name, generation)
     series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
@@ -161,6 +162,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         check_beside_queries(db, release=plan.name)
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
+    notice_telling(db, work.plan, storage, rows=counted.rows)
     name_storage(db, plan.name, storage)
     notice_much_suppressed(db, request, plan, report)
     return report
