@@ -74,8 +74,8 @@ def look_up(db: Database, relation: str | None) -> Subject:
 def quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
     """Return the known quasi-identifiers; of a release all that is published but sensitive columns.
 
-    The insensitive columns of a release stand beside suppressed cells as they are: whoever may read it can link
-    people by these, too. So do they find what the list of suppressed columns says.
+    The insensitive columns of a release stand beside suppressed cells as they are, and so does the list of
+    suppressed columns: its readers can link people by these, too.
     """
     if subject.suppressed is None:
         return subject.quasi_identifiers()

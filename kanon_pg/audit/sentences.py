@@ -219,7 +219,7 @@ def _all(result: AuditResult) -> Iterator[str]:
     if result.together:
         yield about_together(result.together[0])
     if result.sensitive:
-        yield f"Not looked at, because it counts as unknown to others: {in_words(result.sensitive)} (sensitive)."
+        yield f"Not looked at, as others do not know what is sensitive: {in_words(result.sensitive)}."
     if result.left_out:
         yield f"Nothing is known of {in_words(result.left_out)}: the types have no equality."
     limitation = result.limitation()

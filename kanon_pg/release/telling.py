@@ -1,6 +1,6 @@
 """Columns that are published as they are and tell what suppressed cells of others hide.
 
-What the catalog knows, generated columns, is refused. What only the values show is said, by a look at a sample.
+What the catalog knows, generated columns, is refused. What only the values show is said, by a sample of them.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def refuse_generated(db: Database, plan: ReleasePlan) -> None:
         else:
             continue
         raise UnsuitableColumn(
-            f"Column {Identifier.of(shown)} {how}, so it would tell cells of {Identifier.of(hidden)} that are not "
-            "published.",
+            f"Column {Identifier.of(shown)} {how}, so it would tell cells of {Identifier.of(hidden)} that are "
+            "not published.",
             hint=f"Declare {Identifier.of(shown)} as a quasi-identifier, or leave it out of the declaration.",
         )
 
 
 def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows: int) -> None:
-    """Say which columns that are published as they are tell suppressed or generalized cells, or a part of these.
+    """Say which columns that are published as they are tell hidden cells of others, or a part of these.
 
     Looks at a random sample of the base relation.
 
@@ -105,8 +105,8 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
         role = "Sensitive" if shown in plan.sensitive else "Insensitive"
         db.notice(
             f"{role} column {shown.identifier} {what} {hidden.identifier} (nearly always, in {sample} "
-            f"{row['rows']} rows) and is published as it is, beside suppressed cells of {hidden.identifier}. Declare "
-            "it as a quasi-identifier, or leave it out of the declaration."
+            f"{row['rows']} rows) and is published as it is, beside suppressed cells of {hidden.identifier}. "
+            "Declare it as a quasi-identifier, or leave it out of the declaration."
         )
 
 

@@ -186,8 +186,8 @@ def row_keys(db: Database, plan: ReleasePlan) -> tuple[str, ...]:
 def _without_key(base: RelationFacts) -> UnsuitableRelation:
     """Return the refusal of a relation of which nothing tells which row is which.
 
-    By person and contents rows are not known: whoever changes is another row then, and somebody who knows what
-    does not change in a row follows it through the versions, where it may be alone.
+    By person and contents rows are not known: a row that changes would be another one, and somebody who
+    knows what does not change in it could follow it through the versions, where it may be alone.
     """
     what = base.identifier
     return UnsuitableRelation(

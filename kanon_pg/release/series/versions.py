@@ -118,7 +118,6 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         If nothing tells which row is which from one version to the next.
     """
     db, request = work.db, work.request
-    rules = parse_over_time(request.over_time) or OverTime()
     keys = row_keys(db, work.plan)
     names = SeriesNames.fresh(work.plan.name, generation)
     series = create_series(db, work.plan, request, names, keys, generation)

@@ -2,12 +2,12 @@
 -- some releases or shown in none, are what these tell apart; each person counts with the fewest people of a history. Where
 -- it is not known which history a row has, the figures are bounds: nobody has fewer candidates, no more people too few.
 WITH
-{% if relation %}
-kanon_rows AS MATERIALIZED (
-    SELECT * FROM {{ relation }}
+{% for b in bases %}
+{{ b.rows }} AS MATERIALIZED (
+    SELECT * FROM {{ b.relation }}
 ),
 
-{% endif %}
+{% endfor %}
 {% for s in sources %}
 {{ s.name }} AS MATERIALIZED (
 {{ s.text }}
