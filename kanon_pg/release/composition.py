@@ -190,8 +190,8 @@ class _Base:
     facts : RelationFacts
         The relation.
     keys : tuple of str
-        Columns that say which of its rows is which row of the others; none if there are no others, and nothing
-        needs to be known again.
+        Columns that say which of its rows is which row of the others; none if there are no others, and
+        nothing needs to be known again.
     number : int
         Its place among the base relations.
     """
@@ -350,10 +350,10 @@ def _keys_that_are_followed(
         ):
             raise InputError(
                 f"{_named(first)} and {_named(one)} are releases of different tables.",
-                detail="Their base relations read no table in common, so nothing tells whether they are about the "
-                "same people. That does not make them safe together: whoever can link them may know more.",
-                hint="Releases can be compared whose base relations are one table, its partitions, or views of it "
-                "that show its primary key.",
+                detail="Their base relations read no table in common, so nothing tells whether they are "
+                "about the same people. That does not make them safe: whoever can link them may know more.",
+                hint="Releases can be compared whose base relations are one table, its partitions, or "
+                "views of it that show its primary key.",
             )
     origins = {
         oid: {
@@ -375,9 +375,9 @@ def _keys_that_are_followed(
     names = ", ".join(one.label for one in sources)
     raise InputError(
         f"Nothing tells which row of one of these releases is which row of another: {names}.",
-        detail="Their base relations read the same table, so they may be about the same people, but not all of them "
-        "have its primary key, or the column by which people are counted, as the table has it. What they disclose "
-        "together is not known; they are not safe together for that.",
+        detail="Their base relations read the same table, so they may be about the same people, but not all "
+        "of them have its primary key, or the column by which people are counted, as the table has it. What "
+        "they disclose together is not known; they are not safe together for that.",
         hint="Publish them from one table, or have the views show its primary key as it is.",
     )
 
@@ -587,8 +587,8 @@ def _require_different_rows(db: Database, base: _Base, read: Fragment) -> None:
     """
     if db.row(statement("composition/repeats", relation=read))["repeats"]:
         raise InputError(
-            f"{base.facts.identifier} has several rows for one row of the table that it reads, so nothing tells "
-            "which row of one of these releases is which row of another.",
+            f"{base.facts.identifier} has several rows for one row of the table that it reads, so nothing "
+            "tells which row of one of these releases is which row of another.",
             hint="Publish them from one table, or have the view join nothing that repeats rows.",
         )
 
@@ -684,7 +684,7 @@ def _what_settles(rules: Mapping[str, _Rules], remembers: str | None) -> list[st
 
 
 def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
-    """Say what a release and others of its table, or of what reads it, which the same people may read, disclose together.
+    """Say what a release and others disclose together, of what reads the same table, with the same readers.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ def refuse_generated(db: Database, plan: ReleasePlan) -> None:
         else:
             continue
         raise UnsuitableColumn(
-            f"Column {Identifier.of(shown)} {how}, so it would tell cells of {Identifier.of(hidden)} that are "
-            "not published.",
+            f"Column {Identifier.of(shown)} {how}, so it would tell cells of {Identifier.of(hidden)} that "
+            "are not published.",
             hint=f"Declare {Identifier.of(shown)} as a quasi-identifier, or leave it out of the declaration.",
         )
 
@@ -83,6 +83,7 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
         "telling_columns",
         relation=base.identifier,
         columns=[{"name": column.identifier, "alias": alias[column.name]} for column in columns],
+        entity=None if plan.entity is None else plan.entity.facts.identifier,
         share=Fragment(f"{min(1.0, size / max(1, rows)):.9f}"),
         rows=2 * size,
         pairs=[
@@ -101,7 +102,7 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
             continue
         said.add((shown.name, hidden.name))
         what = "tells" if one is shown else "is told by, and so tells a part of,"
-        sample = "all" if row["rows"] >= rows else "a random sample of"
+        sample = "all" if row["rows"] >= rows else "a sample of"
         role = "Sensitive" if shown in plan.sensitive else "Insensitive"
         db.notice(
             f"{role} column {shown.identifier} {what} {hidden.identifier} (nearly always, in {sample} "

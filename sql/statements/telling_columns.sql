@@ -1,8 +1,8 @@
--- How well one column of a pair tells the other, in a random sample of the rows: of the rows that are not the only ones
+-- How well one column of a pair tells the other, in a random sample of the rows, one for each person: of the rows that are not the only ones
 -- with their value (others), how many have the value of the other column that is the most frequent beside it (told); and
 -- how many have the most frequent one of all (guessed).
 WITH sample AS MATERIALIZED (
-    SELECT{% for c in columns %} r.{{ c.name }} AS {{ c.alias }}{% if not loop.last %},{% endif %}{% endfor %}
+    SELECT{% if entity %} DISTINCT ON (r.{{ entity }}){% endif %}{% for c in columns %} r.{{ c.name }} AS {{ c.alias }}{% if not loop.last %},{% endif %}{% endfor %}
 
     FROM {{ relation }} AS r
     WHERE pg_catalog.random() < {{ share }}

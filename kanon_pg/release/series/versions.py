@@ -65,7 +65,7 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
-from kanon_pg.release.series.rules import OverTime, parse_over_time
+from kanon_pg.release.series.rules import parse_over_time
 from kanon_pg.release.series.waiting import FRESH, let_chosen_wait, let_classes_wait
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
