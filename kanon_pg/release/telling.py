@@ -134,7 +134,7 @@ def _masked(db: Database, plan: ReleasePlan, storage: Identifier) -> list[Column
             "masked_columns",
             storage=storage,
             columns=[
-                {"alias": column.alias, "masked": Fragment(f"s.kanon_pattern & {mask} <> 0")}
+                {"alias": column.alias, "mask": mask}
                 for column, mask in zip(plan.quasi_identifiers, masks, strict=True)
             ],
         )

@@ -15,8 +15,7 @@ SELECT
     coalesce(sum(told - 1) FILTER (WHERE n > 1), 0)::bigint AS told,
     coalesce(sum(n - 1) FILTER (WHERE n > 1), 0)::bigint AS others,
     (SELECT coalesce(max(size), 0) FROM (SELECT count(*) AS size FROM sample GROUP BY {{ p.other }}) AS alone)::bigint AS guessed,
-    coalesce(sum(n), 0)::bigint AS rows,
-    count(*) AS values
+    coalesce(sum(n), 0)::bigint AS rows
 FROM (
     SELECT max(n) AS told, sum(n) AS n
     FROM (SELECT {{ p.one }}, {{ p.other }}, count(*) AS n FROM sample GROUP BY {{ p.one }}, {{ p.other }}) AS pair

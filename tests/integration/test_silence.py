@@ -97,8 +97,8 @@ def test_a_copy_of_a_column_without_suppressed_cells_is_not(people: Interface) -
 
 def test_rows_of_one_person_do_not_make_a_column_tell_another(people: Interface) -> None:
     people.connection.execute(
-        "create table stays as select i / 3 as person, 'z' || hashint4(i / 3) % 30 as zip, 'w' || hashint4(i / 3 + 1) % 3"
-        " as ward from generate_series(0, 539) as i"
+        "create table stays as select i / 3 as person, 'z' || hashint4(i / 3) % 30 as zip,"
+        " 'w' || hashint4(i / 3 + 1) % 3 as ward from generate_series(0, 539) as i"
     )
     people.declare("stays", quasi_identifiers=["zip"], insensitive=["ward"], entity="person")
     people.notices.clear()
