@@ -126,7 +126,8 @@ def risk_and_anonymity(people: Interface) -> tuple[Any, ...]:
 def test_an_audit_looks_at_all_that_is_published(people: Interface) -> None:
     publish(people, "zip_copy", sensitive=("ward",))
     assert sets(people) == [(["zip_copy"],)]
-    assert risk_and_anonymity(people) == (pytest.approx(1 / 3, abs=0.01), False)
+    # Of three people with a zip one may be the only one of a sex, which is shown.
+    assert risk_and_anonymity(people) == (1.0, False)
 
 
 def test_an_audit_in_people_looks_at_all_that_is_published(people: Interface) -> None:
@@ -134,5 +135,6 @@ def test_an_audit_in_people_looks_at_all_that_is_published(people: Interface) ->
         "people", quasi_identifiers=["zip", "sex"], insensitive=["zip_copy"], sensitive=["ward"], entity="id"
     )
     people.anonymize("people", 5, method="greedy")
-    assert risk_and_anonymity(people) == (pytest.approx(1 / 3, abs=0.01), False)
+    # Of three people with a zip one may be the only one of a sex, which is shown.
+    assert risk_and_anonymity(people) == (1.0, False)
     assert sets(people) == [(["zip_copy"],)]
