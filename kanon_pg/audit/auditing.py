@@ -265,8 +265,17 @@ def _result(
         seconds=0.0,
         release=known.release,
         declared=() if known.roles is None else subject.linking,
+        sensitive=_not_audited(subject),
         termination=ended,
     )
+
+
+def _not_audited(subject: AuditSubject) -> tuple[str, ...]:
+    """Return the sensitive columns of a release that are not among those that are audited."""
+    roles = subject.known.roles
+    if roles is None or not subject.known.is_release:
+        return ()
+    return tuple(name for name in roles.sensitive if name not in subject.names)
 
 
 def _violating_set(

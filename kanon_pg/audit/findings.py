@@ -354,7 +354,10 @@ class AuditResult:
         Whether it is a release that does not tell which rows are the same person's: sets were found by
         counting rows, so that each listed one singles people out, but others may, too.
     declared : tuple of str
-        The audited columns that are declared as quasi-identifiers; none without a declaration.
+        The audited columns that are declared as quasi-identifiers, in a release also those that it publishes
+        unchanged and are not sensitive; none without a declaration.
+    sensitive : tuple of str
+        Sensitive columns of a release that were not audited.
     termination : Termination
         How the search for sets ended: 'optimal' if every requested one is listed.
     """
@@ -382,6 +385,7 @@ class AuditResult:
     release: str | None = None
     hides_people: bool = False
     declared: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
     termination: Termination = Termination.EXHAUSTED
 
     @property

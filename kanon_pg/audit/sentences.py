@@ -81,7 +81,9 @@ def headline(result: AuditResult) -> str:
         With or without details.
     """
     if result.is_anonymous:
-        return f"Nobody: every combination of values is shared by at least {result.k} people."
+        but = " but sensitive columns" if result.sensitive else ""
+        of = f" of all that is published{but}" if result.release is not None else ""
+        return f"Nobody: every combination of values{of} is shared by at least {result.k} people."
     if not result.sets:
         return "Nobody was found so far, but not all sets of columns were looked at."
     whole = result.quasi_identifiers if result.declared else None
@@ -205,9 +207,10 @@ def about_together(whole: Composition) -> str:
     if not whole.people_below:
         found = f"leave nobody among fewer than {whole.k} people"
     else:
+        most, least = ("up to ", ", perhaps") if whole.unseen_rows or whole.assumed_rows else ("", ",")
         found = (
-            f"leave {share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}, "
-            f"somebody among {whole.smallest}"
+            f"leave {most}{share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}"
+            f"{least} somebody among {whole.smallest}"
         )
     unseen = f"; {counted(whole.unseen_rows, 'row')} could not be compared" if whole.unseen_rows else ""
     if whole.assumed_rows:
@@ -251,6 +254,8 @@ def _all(result: AuditResult) -> Iterator[str]:
     if not_compared is not None:
         yield not_compared
     yield from result.unchecked
+    if result.sensitive:
+        yield f"Not looked at, as others do not know what is sensitive: {in_words(result.sensitive)}."
     if result.left_out:
         yield f"Nothing is known of {in_words(result.left_out)}: the types have no equality."
     limitation = result.limitation()

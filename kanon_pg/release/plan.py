@@ -25,7 +25,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_sensitive
+from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_published
 from kanon_pg.release.base import OWNER, require_suitable
 from kanon_pg.release.distributed.nodes import require_nodes
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
@@ -286,7 +286,7 @@ def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared
         notice_undeclared(db, plan.base)
     elif declared is not None and declared.entity is None:
         notice_repeated_identifiers(db, plan.base, declared.identifiers)
-    notice_unique_sensitive(db, plan.base, plan.sensitive)
+    notice_unique_published(db, plan.base, plan.carried, plan.sensitive)
 
 
 def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:

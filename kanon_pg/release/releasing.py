@@ -71,6 +71,7 @@ from kanon_pg.release.storage import (
     write_mapping,
     write_parts,
 )
+from kanon_pg.release.telling import notice_telling, refuse_generated
 from kanon_pg.runner.parent import memory_budget
 
 
@@ -100,6 +101,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
         memory = memory_budget(db)
+    refuse_generated(db, plan)
     refuse_beside_queries(db, plan.base.oid, plan.name)
     work = PublishingCall(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
@@ -151,6 +153,7 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
     if shards is None:
+        notice_telling(db, plan, names.storage, rows=counted.rows)
         name_storage(db, plan.name, names.storage)
     notice_much_suppressed(db, work.request, plan, report)
     return report

@@ -1,5 +1,6 @@
 -- Counts the classes of a release by their size in people, although the release does not tell whose rows it has:
--- only the owner role can. Nothing but counts leaves.
+-- only the owner role can. Nothing but counts leaves. A class is told apart by all that is published but sensitive
+-- columns: insensitive ones as readers see them, whether their types have an equality or not.
 CREATE OR REPLACE FUNCTION kanon.release_class_sizes(
     release text,
     OUT people bigint,
@@ -17,6 +18,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 RETURNS NULL ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1
 AS $function$
 DECLARE
     facts record;
@@ -28,13 +30,19 @@ DECLARE
     smallest text;
     people text;
 BEGIN
-    SELECT r.storage, r.quasi_identifiers, r.sensitive, r.entity INTO facts
+    SELECT r.storage, r.quasi_identifiers, r.sensitive, r.insensitive, r.entity INTO facts
     FROM kanon.release AS r WHERE r.name = release_class_sizes.release;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    SELECT string_agg(format('r.%I', key), ', ') INTO keys
-    FROM unnest(facts.quasi_identifiers || 'kanon_pattern'::name) AS key;
+    SELECT string_agg(key, ', ') INTO keys
+    FROM (
+        SELECT format('r.%I', name) AS key FROM unnest(facts.quasi_identifiers || 'kanon_pattern'::name) AS q (name)
+        UNION ALL
+        -- the text of a value by its type's output, not by a cast, which may be somebody's function
+        SELECT format('pg_catalog.format(''%%s %%s'', r.%1$I IS NULL, r.%1$I) COLLATE "C"', name)
+        FROM unnest(facts.insensitive) AS i (name)
+    ) AS published;
     -- A class gives a value away if it has only one, NULL being a value.
     SELECT
         coalesce(string_agg(format(', r.%I AS value_%s', name, place), ''), ''),

@@ -72,7 +72,7 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
-from kanon_pg.release.series.rules import OverTime, parse_over_time
+from kanon_pg.release.series.rules import parse_over_time
 from kanon_pg.release.series.waiting import FRESH, let_chosen_wait, let_classes_wait
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
@@ -84,6 +84,7 @@ from kanon_pg.release.storage import (
     write_mapping,
     write_parts,
 )
+from kanon_pg.release.telling import notice_telling
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -124,8 +125,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         If nothing tells which row is which from one version to the next.
     """
     db, request = work.db, work.request
-    rules = parse_over_time(request.over_time) or OverTime()
-    keys = row_keys(db, work.plan, rules)
+    keys = row_keys(db, work.plan)
     names = SeriesNames.fresh(work.plan.name, generation)
     series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
@@ -169,6 +169,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         check_beside_queries(db, release=plan.name)
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
+    notice_telling(db, work.plan, storage, rows=counted.rows)
     name_storage(db, plan.name, storage)
     notice_much_suppressed(db, request, plan, report)
     return report

@@ -27,21 +27,21 @@
     expected AS MATERIALIZED (
         SELECT
             classed.person AS row_id,
-            {% if by_person %}kanon_rows.kanon_person{% else %}classed.person{% endif %} AS person,
+            {% if by_person %}{{ relation }}.kanon_person{% else %}classed.person{% endif %} AS person,
             {% if settled %}{{ settled }}{% else %}false{% endif %} AS is_settled,
             classed.class,
 {% if carried or by_person %}
             pg_catalog.hash_record_extended(
                 ROW(classed.class
                     {%- for c in carried %}, {{ c.looks.classed }}{% endfor %}
-                    {%- if by_person %}, kanon_rows.kanon_person{% endif %}), 0
+                    {%- if by_person %}, {{ relation }}.kanon_person{% endif %}), 0
             ) AS published
 {% else %}
             classed.class AS published
 {% endif %}
         FROM classed
 {% if by_person or settled %}
-        INNER JOIN kanon_rows ON kanon_rows.kanon_row = classed.person
+        INNER JOIN {{ relation }} ON {{ relation }}.kanon_row = classed.person
 {% endif %}
     ),
 
