@@ -31,7 +31,7 @@ _OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "safe"})
 """Schemas whose relations kanon makes; nobody else's code is in them."""
 
 
-class Relation(Protocol):
+class Readable(Protocol):
     """What is known of a relation that is read."""
 
     @property
@@ -85,7 +85,7 @@ def reader_of(db: Database, oid: int) -> int | None:
     return reader
 
 
-def require_reader(db: Database, relation: Relation) -> int:
+def require_reader(db: Database, relation: Readable) -> int:
     """Return the number of the reader of a relation.
 
     Raises
@@ -104,7 +104,7 @@ def require_reader(db: Database, relation: Relation) -> int:
 
 
 @contextmanager
-def reading(db: Database, relation: Relation) -> Iterator[None]:
+def reading(db: Database, relation: Readable) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
     A relation without one is given a reader for the time being, if the caller may let others read it. What

@@ -12,6 +12,7 @@ import pytest
 from kanon_pg.errors import (
     InputError,
     KanonError,
+    NotPermitted,
     ReleaseError,
     UnknownName,
     UnsuitableRelation,
@@ -64,14 +65,15 @@ def behind(services: MemoryServices) -> list[str]:
 
 STEPS = [
     "resolve_relation",
-    "lock_base",
-    "foreign_code",
+    "lock",
+    "reads_as_invoker",
     "find_release",
     "lock_release_name",
     "count_row_types",
     "create_mapping",
     "load",
     "index_mapping",
+    "define_base",
     "create_storage",
     "recount_storage",
     "fetch_release",
@@ -161,23 +163,24 @@ def test_a_refresh_says_that_nobody_sees_it(services: MemoryServices) -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "code", "sentence"),
+    ("facts", "error", "sentence"),
     [
-        ({"row_security": True}, None, "has row-level security"),
-        ({}, ("function", "f()"), "could run function"),
+        ({"row_security": True}, UnsuitableRelation, "has row-level security"),
+        ({"reads_as_invoker": True}, UnsuitableRelation, "reads with the rights of whoever reads it"),
+        ({}, NotPermitted, "has no reader"),
     ],
 )
 def test_a_refresh_is_refused_once_the_table_is_no_base_any_more(
-    services: MemoryServices, facts: dict[str, bool], code: tuple[str, str] | None, sentence: str
+    services: MemoryServices, facts: dict[str, bool], error: type[KanonError], sentence: str
 ) -> None:
     publish(services)
     base = services.state.relation_named("base")
     services.state.put(replace(base, **facts))  # type: ignore[arg-type]
-    if code is not None:
-        services.state.foreign_code[base.oid] = code
+    if not facts:
+        services.state.grants.clear()
     before = services.state.recorded()
-    with pytest.raises(UnsuitableRelation, match=sentence):
-        services.refresh("base")
+    with pytest.raises(error, match=sentence):
+        services.of("kanon_curator").refresh("base")  # who cannot give it a reader
     assert services.state.recorded() == before
 
 
