@@ -8,6 +8,7 @@ from the catalog before and after.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
 from itertools import count
@@ -141,7 +142,7 @@ def typed(before: str, kind: str, value: str) -> str:
 DOMAIN = "create domain trap.small as integer; alter domain trap.small add check (trap.holds(value))"
 ENUM = "create type trap.mood as enum ('v0', 'v1')"
 PAIR = "create type trap.pair as (x integer, y integer)"
-TO_TEXT = "create function trap.text(v {0}) returns text language plpgsql immutable as 'begin perform trap.spy(); return 1; end'"
+TO_TEXT = "create function trap.text(v {0}) returns text language plpgsql immutable as 'begin perform trap.spy(); return format(''%s'', v); end'"
 DIFF = "create function trap.diff(x float8, y float8) returns float8 language plpgsql immutable as 'begin perform trap.spy(); return x - y; end'"
 
 
@@ -149,6 +150,7 @@ def cast(kind: str, how: str) -> str:
     return f"{TO_TEXT.format(kind)}; create cast ({kind} as text) with function trap.text({kind}) {how}"
 
 
+# ruff: noqa: E501 - an attack to a line
 VEHICLES = {
     # functions in views
     "volatile function": view("'v' || trap.spy() + b"),
@@ -168,7 +170,7 @@ VEHICLES = {
     "security invoker": view("'v' || trap.hidden(b)").replace("trap.bait as", "trap.bait with (security_invoker) as"),
     # what built-in functions execute
     "ts_stat": view("(select 'v' || count(*) from ts_stat('select to_tsvector(''simple'', trap.spy()::text)'))"),
-    "ts_stat of the victim's": view("(select 'v' || count(*) + trap.spy() from ts_stat('select to_tsvector(''simple'', trap.took(name)) from vic.salaries'))", "create function trap.took(t text) returns text language sql as $$ select trap.gained(10); select t $$").replace("(select 'v' || count(*) + trap.spy() from ts_stat", "trap.stat"),
+    "ts_stat of the victim's": view("trap.stat('select to_tsvector(''simple'', trap.took(name)) from vic.salaries')", "create function trap.took(t text) returns text language sql as $$ select trap.gained(10); select t $$"),
     "ts_rewrite": view("'v' || ts_rewrite('a'::tsquery, 'select ''a''::tsquery, (trap.spy() || '''')::tsquery')::text"),
     "query_to_xml": view("'v' || length(query_to_xml('select trap.spy()', false, false, '')::text)"),
     "query_to_xml of the victim's": view("'v' || trap.run('select trap.gained(10) from vic.salaries') || length(query_to_xml('select trap.spy()', true, true, '')::text)"),
@@ -252,12 +254,21 @@ VEHICLES = {
     "implicit cast of a composite": typed(f"{PAIR}; {cast('trap.pair', 'as implicit')}", "trap.pair", "row(b, b)::trap.pair"),
     "implicit cast of a range": typed(f"create type trap.span as range (subtype = integer); {cast('trap.span', 'as implicit')}", "trap.span", "trap.span(b, b + 1)"),
     "equality of a type": typed(f"{ENUM}; create function trap.same(x trap.mood, y trap.mood) returns boolean language plpgsql immutable as 'begin perform trap.spy(); return x::text = y::text; end'; create operator trap.= (function = trap.same, leftarg = trap.mood, rightarg = trap.mood)", "trap.mood", "('v' || b % 2)::trap.mood"),
-}
+}  # fmt: skip
 
 Call = Callable[[Connection], Any]
 
 ROLES = "quasi_identifiers => '{a,b}', sensitive => '{c}'"
 OPTIONS: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "sensitive": ["c"], "time_limit": 1.0}
+
+RACES = {
+    "index": "create index raced on trap.bait ((a + trap.hidden(1))); drop index trap.raced",
+    "domain": "alter domain trap.small add constraint raced check (trap.holds(value)) not valid;"
+    " alter domain trap.small drop constraint raced",
+    "view": "create or replace view trap.seen as select id, a, b::integer as b, 'v' || trap.spy() as c from trap.data;"
+    " create or replace view trap.seen as select id, a, b, c from trap.data",
+}
+"""What another session does again and again meanwhile."""
 
 OPERATIONS: dict[str, tuple[str, Call | None]] = {
     "declare": ("select kanon_declare('trap.bait', quasi_identifiers => '{a,b}', sensitive => '{c}')", lambda c: client.declare(c, "trap.bait", quasi_identifiers=["a", "b"], sensitive=["c"])),
@@ -501,3 +512,40 @@ def test_code_of_a_relation_has_no_rights_that_are_not_its_owners(battle: Battle
     assert ran or vehicle in NEVER_RUN, "The vehicle has run no code: it attacks nothing."
     with suppress(psycopg.Error):
         battle.dba.execute("deallocate mine")
+
+
+@pytest.mark.parametrize("race", RACES)
+def test_code_that_comes_while_a_release_is_made_has_no_more_rights(battle: Battle, race: str) -> None:
+    with battle.connect(battle.attacker) as own:
+        own.execute("create domain trap.small as integer; create view trap.seen as table trap.data")
+        own.execute(
+            "create table trap.bait (id integer primary key, a integer, b trap.small, c text);"
+            " insert into trap.bait table trap.data; grant select on trap.seen to public"
+        )
+    before = reach(battle.dba)
+    ended = threading.Event()
+
+    def do_ddl() -> None:
+        with battle.connect(battle.attacker) as own:
+            own.execute("set lock_timeout = '100ms'")
+            while not ended.is_set():
+                for statement in RACES[race].split(";"):
+                    with suppress(psycopg.Error):
+                        own.execute(statement.encode())
+
+    thread = threading.Thread(target=do_ddl)
+    thread.start()
+    relation = "trap.seen" if race == "view" else "trap.bait"
+    try:
+        for _ in range(3):
+            for name in QUICK:
+                text = OPERATIONS[name][0].replace("trap.bait", relation)
+                with suppress(psycopg.Error):
+                    battle.dba.execute(text.encode())
+                gains = battle.gains() - {RAN}
+                assert not gains, (name, [GAINS[code] for code in gains])
+    finally:
+        ended.set()
+        thread.join()
+    assert not granted(before, reach(battle.dba))
+    assert battle.dba.execute("select count(*) from trap.loot").fetchone() == (0,)
