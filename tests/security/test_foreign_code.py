@@ -319,6 +319,7 @@ class Battle:
         self.attacker, self.victim = f"mallory_{number}", f"alice_{number}"
         self.interface = interface
         self.dba = interface.connection
+        self.victims: int | None = None
 
     def connect(self, login: str) -> Connection:
         return psycopg.connect(make_conninfo(self.interface.dsn, user=login), autocommit=True)
@@ -347,7 +348,8 @@ class Battle:
             own.execute("select kanon_declare('vic.salaries', quasi_identifiers => '{a}')")
             own.execute("select kanon_anonymize('vic.salaries', 5, release => 'victims')")
         row = self.dba.execute("select reader from kanon.base where relation = 'vic.salaries'::regclass")
-        (self.victims,) = row.fetchone() or (None,)
+        found = row.fetchone()
+        self.victims = found and found[0]
         with self.connect(self.attacker) as own:
             own.execute("create table trap.loot (who text)")
             own.execute(self.text(SPY))
