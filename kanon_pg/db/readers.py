@@ -21,13 +21,16 @@ from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, Unsuitabl
 SCHEMA = "kanon_bases"
 """Schema of what reads base relations."""
 
+SHOWN_SCHEMA = "kanon_shown"
+"""Schema of what shows rows to whom its argument names: views of kanon alone call it, nobody may name it."""
+
 READERS_LOCK = 0x6B616E6F
 """First key of the locks that keep a reader for one relation while it is read; its number is the second."""
 
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
 
-_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "safe"})
+_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shown", "safe"})
 """Schemas whose relations kanon makes; nobody else's code is in them."""
 
 
@@ -161,11 +164,19 @@ def define_base(
         The call of the function, for FROM.
     """
     db.row(statement("define_base", reader=reader), base.name, str(text), rows, shown)
-    return Fragment(f"{base}({'CURRENT_USER' if shown else ''})")
+    return Fragment(f"{Identifier.of(SHOWN_SCHEMA, base.name)}(CURRENT_USER)" if shown else f"{base}()")
+
+
+def gather_statistics(db: Database, relation: Identifier) -> None:
+    """Gather statistics of what kanon stores, but not where the type of a column would have its own code run."""
+    for row in db.rows(statement("code_in_statistics"), str(relation)):
+        db.execute(statement("without_statistics", relation=relation, column=Identifier.of(row["name"])))
+    db.execute(statement("analyze", relation=relation))
 
 
 def drop_base(db: Database, name: str) -> None:
     """Remove what `define_base` made, after everything that shows its rows."""
     base = Identifier.of(SCHEMA, name)
-    db.execute(statement("drop_base_function", base=base))
+    shown = Identifier.of(SHOWN_SCHEMA, name)
+    db.execute(statement("drop_base_function", base=base, shown=shown))
     db.execute(statement("drop_base", base=base))

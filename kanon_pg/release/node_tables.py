@@ -16,6 +16,7 @@ from kanon_pg.core.hierarchy import names_with_two_meanings, two_meanings
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
 from kanon_pg.release.generalized import GeneralizedColumn, node_parts
@@ -112,7 +113,7 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
         db.execute(statement("fill_given", table=given), generalized.rows)
         _fill(db, generalized, parts, Fragment(f"SELECT value, nodes FROM {given}"))
         db.execute(statement("drop_values", table=given))
-    db.execute(statement("analyze", relation=table))
+    gather_statistics(db, table)
 
 
 def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], source: Fragment) -> None:

@@ -10,7 +10,7 @@ from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import reading
+from kanon_pg.db.readers import gather_statistics, reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
@@ -236,7 +236,7 @@ def _refresh_storage(db: Database, row: Row, base: RelationFacts, generation: in
         if row["storage_schema"] == SHARDS_SCHEMA:
             return refresh_shards(db, row, base, generation)
         db.execute(statement("refresh_storage", storage=storage))
-    db.execute(statement("analyze", relation=storage))
+    gather_statistics(db, storage)
     return storage
 
 

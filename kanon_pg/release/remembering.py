@@ -13,7 +13,7 @@ from typing import Any
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.readers import reading
+from kanon_pg.db.readers import gather_statistics, reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -160,7 +160,7 @@ def remember(
     """
     version = Identifier.of("kanon", derived_name(plan.name, f"version{number}"))
     db.execute(statement("composition/remember", version=version, **linked_parts(plan, storage)))
-    db.execute(statement("analyze", relation=version))
+    gather_statistics(db, version)
     db.execute(
         statement("composition/store_version"),
         plan.name,

@@ -23,7 +23,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, is_own, require_reader
+from kanon_pg.db.readers import define_base, gather_statistics, is_own, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -105,7 +105,7 @@ def write_parts(db: Database, table: Identifier, parts: Parts) -> None:
             PackedColumn("seed", secrets.token_bytes(ITEM_BYTES) * (len(parts.patterns) // ITEM_BYTES)),
         ],
     )
-    db.execute(statement("analyze", relation=table))
+    gather_statistics(db, table)
 
 
 def _numbers(buffer: bytes) -> list[int]:
@@ -281,7 +281,7 @@ def write_mapping(
         raise ReleaseError(
             "Two row types have the same 64-bit hash.", hint="This is very rare; please report it."
         ) from error
-    db.execute(statement("analyze", relation=mapping))
+    gather_statistics(db, mapping)
 
 
 def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int, rows: int) -> None:
@@ -313,7 +313,7 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
             hash_seed=HASH_SEED,
         )
     )
-    db.execute(statement("analyze", relation=names.storage))
+    gather_statistics(db, names.storage)
 
 
 def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict[str, Any]:

@@ -57,6 +57,8 @@ BEGIN
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, text, bigint, boolean) TO %I', role);
         EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
         EXECUTE format('GRANT USAGE, CREATE ON SCHEMA kanon_bases TO %I', role);
+        -- not USAGE: code of a relation would name whomever it likes as who asks
+        EXECUTE format('GRANT CREATE ON SCHEMA kanon_shown TO %I', role);
 
         EXECUTE format($create$
 CREATE OR REPLACE FUNCTION kanon.read_rows_%1$s(statement text, arguments text[])

@@ -17,6 +17,7 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
@@ -363,7 +364,7 @@ def _let_enter(version: Version, work: PublishingCall) -> None:
                 origin=origin,
             )
         )
-        db.execute(statement("analyze", relation=entering))
+        gather_statistics(db, entering)
         if not tried - {origin}:
             work.compile()
         try:
@@ -473,7 +474,7 @@ def _store_members(
         else:
             version.run("insert_members", **parts)
     if cohorts_ever is None:
-        version.db.execute(statement("analyze", relation=version.names.members))
+        gather_statistics(version.db, version.names.members)
     version.run("insert_cohorts", version.number, cohorts_ever or 0)
 
 
@@ -491,7 +492,7 @@ def _build(version: Version) -> Identifier:
         cells=version.cells(),
         entity=version.plan.entity is not None,
     )
-    version.db.execute(statement("analyze", relation=storage))
+    gather_statistics(version.db, storage)
     return storage
 
 
