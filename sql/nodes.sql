@@ -1,8 +1,6 @@
--- Citus: what kanon_pg needs on the other nodes, and no more: the owner role, which logs in there from node to node, and
--- a schema of its own for what is stored on all of them. Everything else is created on the coordinator alone. Between
--- the two settings Citus sends what is done to all nodes, in this transaction. It knows a role that another
--- role is made a member of, however old it is, and then creates it there. On the coordinator nobody logs in as the owner, unless
--- it holds shards itself: then the other nodes fetch rows from there, too.
+-- Citus: what kanon_pg needs on the other nodes, and no more: the roles that read there (kanon.add_readers), and a schema of
+-- kanon_owner for what is stored on all of them. Everything else is created on the coordinator alone. Between the two
+-- settings Citus sends what is done to all nodes, in this transaction.
 DO $nodes$
 DECLARE
     taken text;
@@ -22,16 +20,9 @@ BEGIN
                 HINT = 'If it is not of kanon, rename it there: ALTER SCHEMA kanon_shards RENAME TO kanon_shards_old; else revoke what was granted on it.';
         END IF;
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
-        CREATE ROLE kanon_nodes NOLOGIN;
-        GRANT kanon_owner TO kanon_nodes;
-        DROP ROLE kanon_nodes;
         CREATE SCHEMA IF NOT EXISTS kanon_shards AUTHORIZATION kanon_owner;
         REVOKE ALL ON SCHEMA kanon_shards FROM PUBLIC;
-        ALTER ROLE kanon_owner LOGIN;
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
-        IF NOT EXISTS (SELECT FROM pg_catalog.pg_dist_node AS n WHERE n.groupid = 0 AND n.shouldhaveshards) THEN
-            ALTER ROLE kanon_owner NOLOGIN;
-        END IF;
         COMMENT ON SCHEMA kanon_shards IS 'k-anonymity: what releases store on all nodes of Citus; not for analysts.';
     END IF;
 END

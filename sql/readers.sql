@@ -10,6 +10,7 @@ DECLARE
     one record;
     kept text;
     shown regclass;
+    on_citus CONSTANT boolean := EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus');
 BEGIN
     IF NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) THEN
         RETURN;
@@ -68,6 +69,8 @@ BEGIN
             EXECUTE pg_catalog.format('DROP MATERIALIZED VIEW kanon.%I', one.relname);
         END IF;
     END LOOP;
+    -- Citus, where it is, keeps the rights of the nodes the same
+    PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true) WHERE on_citus;
     FOR one IN
         SELECT c.oid::regclass AS relation, a.grantee::regrole AS holder, a.grantor::regrole AS giver
         FROM pg_catalog.pg_class AS c
@@ -76,7 +79,7 @@ BEGIN
         CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
         WHERE n.nspname NOT IN ('kanon', 'kanon_bases', 'kanon_catalog', 'kanon_shards', 'safe')
             AND a.privilege_type = 'SELECT'
-            AND (a.grantee = 'kanon_owner'::regrole OR (a.grantee = 'kanon_reader'::regrole AND NOT o.rolsuper))
+            AND ((a.grantee = 'kanon_owner'::regrole AND NOT kanon.nodes_store(c.oid)) OR (a.grantee = 'kanon_reader'::regrole AND NOT o.rolsuper))
     LOOP
         EXECUTE pg_catalog.format('SET LOCAL ROLE %s', one.giver);
         EXECUTE pg_catalog.format('REVOKE SELECT ON %s FROM %s', one.relation, one.holder);
@@ -89,5 +92,6 @@ BEGIN
     INNER JOIN pg_catalog.pg_class AS c ON c.oid = known.relation;
     PERFORM kanon.grant_read(p.relation, true)
     FROM kanon.protection AS p INNER JOIN pg_catalog.pg_class AS c ON c.oid = p.relation;
+    PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true) WHERE on_citus;
 END
 $tighten$

@@ -54,3 +54,11 @@ def distribution_of(db: Database, relation: Identifier) -> Distribution | None:
         return None
     found = db.rows(statement("distributed/distribution"), str(relation))
     return Distribution(found[0]["column"], found[0]["shards"]) if found else None
+
+
+def owner_reads(db: Database, oid: int) -> bool:
+    """Return whether the owner role reads a table itself: one that the nodes can store releases of."""
+    if not db.row(statement("on_citus"))["on_citus"]:
+        return False
+    found: bool = db.row(statement("distributed/owner_reads"), oid)["owner_reads"]
+    return found

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
@@ -30,7 +31,7 @@ READERS_LOCK = 0x6B616E6F
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
 
-_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shown", "safe"})
+_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shards", "kanon_shown", "safe"})
 """Schemas whose relations kanon makes; nobody else's code is in them."""
 
 
@@ -58,7 +59,7 @@ class Readable(Protocol):
         ...
 
 
-def is_own(relation: Relation) -> bool:
+def is_own(relation: Readable) -> bool:
     """Return whether kanon itself made a relation, so that nobody else's code is in it."""
     return relation.schema in _OWN_SCHEMAS
 
@@ -110,8 +111,8 @@ def require_reader(db: Database, relation: Readable) -> int:
 def reading(db: Database, relation: Readable) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
-    A relation without one is given a reader for the time being, if the caller may let others read it. What
-    kanon itself made is read with the caller's own rights.
+    A relation without one is given a reader for the time being, if the caller may let others read it and Citus
+    has none of it. What kanon itself made is read with the caller's own rights.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
     UnsuitableRelation
         If row-level security is on.
     """
-    if is_own(relation):
+    if is_own(relation) or owner_reads(db, relation.oid):
         with db.reading_as(None):
             yield
         return
@@ -129,7 +130,12 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
             f"Relation {relation.identifier} has row-level security: what reads it could silently miss rows.",
             hint="Use a view, owned by the table's owner.",
         )
-    is_lent = reader_of(db, relation.oid) is None and not db.row(statement("cannot_write"))["read_only"]
+    is_lent = (
+        reader_of(db, relation.oid) is None
+        and not db.row(statement("cannot_write"))["read_only"]
+        # a right that was granted in a transaction cannot be used on other nodes before it ends
+        and not reads_tables_of_citus(db, relation.oid)
+    )
     if is_lent:
         db.row(statement("grant_read"), relation.oid)
     with db.reading_as(require_reader(db, relation)):
@@ -168,7 +174,7 @@ def define_base(
 
 
 def gather_statistics(db: Database, relation: Identifier) -> None:
-    """Gather statistics of what kanon stores, but not where the type of a column would have its own code run."""
+    """Gather statistics of what kanon stores, but not where the type of a column would run code of its own."""
     for row in db.rows(statement("code_in_statistics"), str(relation)):
         db.execute(statement("without_statistics", relation=relation, column=Identifier.of(row["name"])))
     db.execute(statement("analyze", relation=relation))

@@ -26,7 +26,7 @@ from kanon_pg.relations.subject import (
     resolve,
 )
 from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_published
-from kanon_pg.release.base import OWNER, require_suitable
+from kanon_pg.release.base import require_suitable
 from kanon_pg.release.distributed.nodes import require_nodes
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
 from kanon_pg.release.naming import name_to_publish
@@ -195,7 +195,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     subject = resolve(db, request.relation, role=role)
     base = subject.relation
     require_suitable(db, base)
-    require_nodes(db, base, OWNER)
+    require_nodes(db, base)
     roles = _roles(request, subject)
     roles.check(base)
     quasi = subject.columns(roles.quasi_identifiers)

@@ -210,7 +210,7 @@ def _readable_base(db: Database, row: Row) -> RelationFacts:
     require_present_form(db, row)
     base = describe(db, str(row["base"]), OWNER)
     require_readable_base(db, base, whole=False)
-    require_nodes(db, base, OWNER)
+    require_nodes(db, base)
     return base
 
 

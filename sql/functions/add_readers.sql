@@ -1,5 +1,6 @@
 -- Makes readers, with their functions, until there are so many; those that are there get their functions anew. Readers own
 -- nothing but these functions and what releases read through them. They can't be logged in as, and nobody is a member.
+-- Citus logs in on other nodes as whoever reads, so there they, and kanon_owner, may log in, and have no other right than to read.
 CREATE OR REPLACE FUNCTION kanon.add_readers(number integer)
 RETURNS integer
 LANGUAGE plpgsql
@@ -21,6 +22,8 @@ DECLARE
         WHERE p.pronamespace = 'kanon'::regnamespace AND p.proname = 'boot' AND l.lanname = 'plpython3u'
     );
     is_superuser CONSTANT boolean := (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user);
+    on_citus CONSTANT boolean := EXISTS (SELECT FROM pg_extension AS x WHERE x.extname = 'citus');
+    propagation CONSTANT text := current_setting('citus.enable_ddl_propagation', true);
     role name;
 BEGIN
     IF most > 1000 THEN
@@ -29,6 +32,7 @@ BEGIN
             MESSAGE = 'kanon: 1,000 readers are the most.',
             HINT = 'Undeclare relations that need none any more.';
     END IF;
+    PERFORM set_config('citus.enable_ddl_propagation', 'off', true) WHERE on_citus;
     FOR reader IN 1..most LOOP
         role := format('kanon_base_%s', reader);
         IF to_regrole(role) IS NULL THEN
@@ -143,6 +147,29 @@ $body$
             EXECUTE format('REVOKE %I FROM CURRENT_USER', role);
         END IF;
     END LOOP;
+    IF on_citus THEN
+        -- Citus knows a role that another role is made a member of, however old it is, and then creates it on all nodes.
+        PERFORM set_config('citus.enable_ddl_propagation', 'on', true);
+        CREATE ROLE kanon_nodes NOLOGIN;
+        GRANT kanon_owner, kanon_curator TO kanon_nodes;
+        FOR reader IN 1..most LOOP
+            EXECUTE format('GRANT kanon_base_%s TO kanon_nodes', reader);
+        END LOOP;
+        DROP ROLE kanon_nodes;
+        ALTER ROLE kanon_owner LOGIN;
+        FOR reader IN 1..most LOOP
+            EXECUTE format('ALTER ROLE kanon_base_%s LOGIN', reader);
+        END LOOP;
+        PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
+        -- Not on the coordinator, unless it holds shards itself: then the other nodes fetch rows from there, too.
+        IF NOT EXISTS (SELECT FROM pg_dist_node AS n WHERE n.groupid = 0 AND n.shouldhaveshards) THEN
+            ALTER ROLE kanon_owner NOLOGIN;
+            FOR reader IN 1..most LOOP
+                EXECUTE format('ALTER ROLE kanon_base_%s NOLOGIN', reader);
+            END LOOP;
+        END IF;
+        PERFORM set_config('citus.enable_ddl_propagation', propagation, true);
+    END IF;
     RETURN most;
 END
 $function$;

@@ -12,6 +12,9 @@ AS $function$
 DECLARE
     reader name;
 BEGIN
+    IF NOT for_queries AND kanon.nodes_store(grant_read.relation) THEN
+        PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_owner');
+    END IF;
     IF kanon.reader_of(grant_read.relation, for_queries) IS NOT NULL OR NOT EXISTS (
         SELECT
         FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -20,6 +20,11 @@ BEGIN ATOMIC
             AND NOT EXISTS (SELECT FROM kanon.protection AS p WHERE p.relation = idle_readers.relation)
         )
         UNION ALL
+        -- where the nodes of Citus store releases
+        SELECT 'kanon_owner'
+        WHERE NOT EXISTS (SELECT FROM kanon.declaration AS d WHERE d.relation = idle_readers.relation)
+            AND NOT EXISTS (SELECT FROM kanon.release AS r WHERE r.relation = idle_readers.relation)
+        UNION ALL
         SELECT 'kanon_reader'
         WHERE NOT EXISTS (SELECT FROM kanon.protection AS p WHERE p.relation = idle_readers.relation)
     );

@@ -1,10 +1,10 @@
--- What must hold of roles, owners and privileges. Where the coordinator of Citus holds shards, the owner role logs in there.
+-- What must hold of roles, owners and privileges. Where the coordinator of Citus holds shards, kanon_owner and the readers log in there.
 SELECT
     (
-        SELECT count(*) = 4
-            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ({% if not holds_shards %}'kanon_owner', {% endif %}'kanon_reader')))
+        SELECT count(*) FILTER (WHERE r.rolname !~ 'base') = 4
+            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname ~ '^kanon_({% if not holds_shards %}owner|base_[0-9]+|{% endif %}reader)$'))
         FROM pg_catalog.pg_roles AS r
-        WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst')
+        WHERE r.rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$'
     ) AS roles_safe,
     ARRAY(
         SELECT pg_catalog.pg_describe_object(owned.classid, owned.oid, 0)

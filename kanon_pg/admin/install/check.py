@@ -21,6 +21,7 @@ from kanon_pg.core.solving import SolveRequest
 from kanon_pg.db.citus import coordinator_holds_shards
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reader_role
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InstallError, KanonError
 from kanon_pg.runner.limits import default_memory_budget
@@ -266,7 +267,7 @@ def _attempt(item: str, success: str, operation: Callable[[], None], db: Databas
 
 
 def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
-    """Check that the nodes of Citus let the owner role in, and publish a release that they store."""
+    """Check that the nodes of Citus let in who reads there, and publish a release that they store."""
     if not db.row(statement("on_citus"))["on_citus"]:
         return
     again = "Run `kanon install` again, on the coordinator."
@@ -274,13 +275,15 @@ def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
     if coordinator["state"] == "missing":
         yield CheckItem("nodes", False, "Citus was created after kanon was installed", again)
         return
-    closed = [row["node"] for row in workers if not row["success"]]
+    closed = [f"kanon_owner on {row['node']}" for row in workers if not row["success"]] or _readers_kept_out(
+        db
+    )
     if closed:
         yield CheckItem(
             "nodes",
             False,
-            "kanon_owner cannot log in on " + ", ".join(closed),
-            f"{again} pg_hba.conf of these nodes has to let kanon_owner in from the other nodes.",
+            "these cannot log in: " + ", ".join(closed),
+            f"{again} pg_hba.conf of these nodes has to let them in from the other nodes.",
         )
         return
     opened = [row["node"] for row in (coordinator, *workers) if row["state"] != "closed"]
@@ -294,7 +297,7 @@ def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
             "with it; where it is missing, run `kanon install` again, on the coordinator.",
         )
         return
-    yield CheckItem("nodes", True, f"kanon_owner reaches all {len(workers)} workers")
+    yield CheckItem("nodes", True, f"kanon_owner and the readers reach all {len(workers)} workers")
     if workers:
         yield _attempt(
             "trial release on nodes",
@@ -302,6 +305,16 @@ def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
             lambda: _release(db, trial, on_nodes=True),
             db,
         )
+
+
+def _readers_kept_out(db: Database) -> list[str]:
+    """Return which reader cannot log in on which node."""
+    found = []
+    for one in db.rows(statement("distributed/readers")):
+        with db.reading_as(one["reader"]):
+            nodes = db.read(statement("distributed/ask_nodes"))
+        found += [f"{reader_role(one['reader'])} on {row['node']}" for row in nodes if not row["success"]]
+    return found
 
 
 def _solve(db: Database) -> None:

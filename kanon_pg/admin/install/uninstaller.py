@@ -163,13 +163,13 @@ def _drop_roles(db: PsycopgDatabase, *, has_workers: bool = False) -> list[str]:
     readers = [row["role"] for row in db.rows(statement("reader_roles"))]
     kept = [role for role in readers if not _try(db, statement("drop_role", role=Identifier.of(role)))]
     stay = [role for role in ROLES if not _try(db, statement("drop_role", role=Identifier.of(role)))]
-    if kept:
-        stay = [*stay, f"{kept[0]} to {kept[-1]}"] if len(kept) > 1 else [*stay, *kept]
     # all or none: a database of a worker that needs one of them relies on the others
     elsewhere = [
         statement("distributed/drop_role_elsewhere", role=Identifier.of(role), label=Literal(role))
-        for role in stay
+        for role in (*stay, *kept)
     ]
+    if kept:
+        stay = [*stay, f"{kept[0]} to {kept[-1]}"] if len(kept) > 1 else [*stay, *kept]
     where = " On the workers it is gone." if has_workers and stay and _try(db, *elsewhere) else ""
     return [
         f"Role {role} stays: another database uses it, or the right to drop it is missing.{where}"

@@ -1,14 +1,16 @@
-"""Makes sure that the nodes of a distributed table answer the owner role, and nobody else comes near."""
+"""Makes sure that nodes of a distributed table answer who reads it, and keep others from what they store."""
 
 from __future__ import annotations
 
 from kanon_pg.db.catalog import RelationFacts
-from kanon_pg.db.citus import coordinator_holds_shards, reads_tables_of_citus
+from kanon_pg.db.citus import coordinator_holds_shards, owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
-from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import is_own, reader_role, reading, require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
+from kanon_pg.release.base import OWNER
 
 _CONNECTION_FAILED = "08"
 """Class of SQLSTATE."""
@@ -17,8 +19,8 @@ _GRANTED_JUST_NOW = "25001"
 """What Citus says where another role has changed the table's rights in the same transaction."""
 
 
-def require_nodes(db: Database, base: RelationFacts, role: str) -> None:
-    """Refuse a table of Citus, or a view of one, that a role cannot read on the nodes that store it.
+def require_nodes(db: Database, base: RelationFacts) -> None:
+    """Refuse a table of Citus, or a view of one, that its reader cannot read on the nodes that store it.
 
     A right that was granted in this transaction is not known there yet: Citus grants and reads through
     connections of different roles.
@@ -38,22 +40,24 @@ def require_nodes(db: Database, base: RelationFacts, role: str) -> None:
             hint="Publish one that is stored by rows: SELECT "
             f"alter_table_set_access_method({Literal(str(base.identifier))}, 'heap'); or a copy of it.",
         )
+    role = OWNER if is_own(base) or owner_reads(db, base.oid) else reader_role(require_reader(db, base))
     if coordinator_holds_shards(db) and not db.row(statement("can_log_in"), role)["can_log_in"]:
         raise NotPermitted(
             f"The coordinator holds shards itself, but {role} cannot log in there as it can on other nodes.",
             hint="Run `kanon install` again, on the coordinator.",
         )
+    read = statement("distributed/read_all_shards", relation=base.identifier)
     try:
-        with db.savepoint():
-            db.row(statement("distributed/read_all_shards", relation=base.identifier))
+        with db.savepoint(), reading(db, base):
+            db.read(read)
     except DatabaseError as error:
         state = error.server_state or ""
         if state in (INSUFFICIENT_PRIVILEGE, _GRANTED_JUST_NOW):
             raise NotPermitted(
                 f"On the nodes that store {base.identifier}, the role {role} may not read it yet.",
-                hint="Its owner allows it (of a view, also the owners of the tables that it reads), in a "
-                f"transaction that ends before: GRANT USAGE ON SCHEMA {Identifier((base.schema,))} TO "
-                f"{role}; GRANT SELECT ON {base.identifier} TO {role}; kanon_declare does the same.",
+                hint="Its owner, as a curator, or a superuser allows it, in a transaction that ends before: "
+                f"SELECT kanon.grant_read({Literal(str(base.identifier))}); kanon_declare does the same. Of "
+                f"a view, the owners of the tables that it reads also grant {role} SELECT on these.",
             ) from error
         if state.startswith(_CONNECTION_FAILED):
             raise NotPermitted(

@@ -15,7 +15,7 @@ from typing import Any
 
 from kanon_pg.core.packed import ITEM_BYTES
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
-from kanon_pg.db.citus import Distribution, distribution_of
+from kanon_pg.db.citus import Distribution, distribution_of, owner_reads
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import created_everywhere, setting
@@ -63,7 +63,7 @@ def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Sh
     distribution = distribution_of(db, plan.base.identifier)
     if distribution is None:
         return None
-    reason = "its versions are remembered." if remembers else _needs_one_place(plan)
+    reason = "its versions are remembered." if remembers else _needs_one_place(db, plan)
     if reason is not None:
         db.notice(
             f"All rows of {plan.base.identifier} travel to the coordinator, which stores the release: "
@@ -74,7 +74,9 @@ def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Sh
     return Shards(distribution, by_person=entity is not None and entity.facts.name != distribution.column)
 
 
-def _needs_one_place(plan: ReleasePlan) -> str | None:
+def _needs_one_place(db: Database, plan: ReleasePlan) -> str | None:
+    if not owner_reads(db, plan.base.oid):
+        return f"nodes store as {OWNER}, which runs no code of others, and so tables of superusers only."
     if plan.models:
         return "privacy models (l, p, t) compare classes with all rows."
     if plan.generalized:
@@ -158,7 +160,8 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
     shards = shards_of(db, plan)
     if shards is None:
         raise ReleaseError(
-            f"{base.identifier} is not distributed as it was when the release was published.",
+            f"{base.identifier} is not distributed as it was when the release was published, or no "
+            "superuser's any more.",
             hint="Publish it anew with kanon_anonymize.",
         )
     names = StorageNames(

@@ -18,7 +18,7 @@ BEGIN
     DROP ROLE {{ role }};
     PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
     ALTER ROLE kanon_role_here RENAME TO {{ role }};
-    IF {{ label }} = 'kanon_owner' THEN
+    IF {{ label }} ~ '^kanon_(owner|base_[0-9]+)$' THEN
         ALTER ROLE {{ role }} NOLOGIN;
     END IF;
     PERFORM pg_catalog.citus_unmark_object_distributed('pg_catalog.pg_authid'::regclass, ours, 0, false);

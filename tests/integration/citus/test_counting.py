@@ -15,6 +15,7 @@ from psycopg import sql
 from kanon_pg import client
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import Statement
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import Counted, count_row_types, fingerprint
@@ -37,9 +38,9 @@ class _Listening(PsycopgDatabase):
         super().__init__(connection)
         self.heard: list[tuple[Statement, tuple[Any, ...]]] = []
 
-    def row(self, statement: Statement, *arguments: Any) -> Any:
-        self.heard.append((statement, arguments))
-        return super().row(statement, *arguments)
+    def read(self, command: Statement, *arguments: Any) -> Any:
+        self.heard.append((command, arguments))
+        return super().read(command, *arguments)
 
 
 def _create(db: psycopg.Connection[Any], case: str) -> None:
@@ -55,8 +56,9 @@ def _count(db: PsycopgDatabase, case: str, relation: str) -> tuple[Counted, tupl
     facts = describe(db, relation, "postgres")
     columns = canonical_columns(tuple(map(facts.column, names)), {})
     entity = None if person is None else entity_column(facts.column(person))
-    counted = count_row_types(db, facts.identifier, columns, entity, memory_bytes=1 << 28)
-    return counted, fingerprint(db, facts.identifier, columns, entity)
+    with reading(db, facts):
+        counted = count_row_types(db, facts.identifier, columns, entity, memory_bytes=1 << 28)
+        return counted, fingerprint(db, facts.identifier, columns, entity)
 
 
 def _numbers(buffer: bytes) -> list[int]:
@@ -137,10 +139,10 @@ def test_no_node_sends_a_row_of_the_table_that_is_analysed(citus, monkeypatch, a
     class Explaining(PsycopgDatabase):
         """Looks at what the nodes are asked by each statement that reads the table."""
 
-        def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> Any:
-            if re.search(r'(FROM|JOIN) ("public"\.)?"patients"', statement.text):
-                read.append((statement.name, _tasks(self.connection, statement, arguments)))
-            return super()._run(statement, arguments)
+        def read(self, command: Statement, *arguments: Any) -> Any:
+            if re.search(r'(FROM|JOIN) ("public"\.)?"patients"', command.text):
+                read.append((command.name, _tasks(self.connection, command, arguments)))
+            return super().read(command, *arguments)
 
     monkeypatch.setattr(client, "PsycopgDatabase", Explaining)
     ANALYSES[analysis](citus)

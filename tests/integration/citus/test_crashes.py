@@ -104,6 +104,11 @@ def _stopping(step: str, stop: Callable[[], None]) -> type[PsycopgDatabase]:
                 left.pop()()
             return super()._run(statement, arguments)
 
+        def read(self, command: Statement, *arguments: Any) -> Any:
+            if command.name == step and left:
+                left.pop()()
+            return super().read(command, *arguments)
+
     return Stopping
 
 

@@ -50,6 +50,66 @@ def test_privacy_models_keep_a_release_on_the_coordinator(citus, notices, more):
     assert min(classes(citus, "safe.patients", QUASI)) >= K
 
 
+@pytest.fixture
+def owner(citus: psycopg.Connection[Any]) -> Iterator[str]:
+    """Yield a curator, who is no superuser."""
+    citus.execute("CREATE ROLE owner_elsewhere LOGIN IN ROLE kanon_curator")
+    citus.execute("GRANT CREATE ON SCHEMA public TO owner_elsewhere")
+    yield "owner_elsewhere"
+    citus.execute("RESET ROLE")
+    citus.execute("SELECT kanon_drop(release) FROM kanon.releases")
+    citus.execute("SELECT kanon_undeclare(relation) FROM kanon.declarations")
+    citus.execute("DROP TABLE IF EXISTS patients CASCADE")
+    citus.execute("DROP TYPE IF EXISTS zip_code CASCADE")
+    citus.execute("REVOKE CREATE ON SCHEMA public FROM owner_elsewhere")
+    citus.execute("DROP ROLE owner_elsewhere")
+
+
+_OWNER_MAY_READ = "SELECT has_table_privilege('kanon_owner', 'patients', 'SELECT')"
+
+
+@pytest.mark.parametrize("whose", ["table", "type"])
+def test_what_others_than_superusers_own_is_read_by_its_reader_alone(citus, notices, owner, whose):
+    create_patients(citus, distribution=None)
+    citus.execute("SELECT kanon_undeclare('patients')")
+    if whose == "type":
+        citus.execute("CREATE DOMAIN zip_code AS text")
+        citus.execute(f"ALTER DOMAIN zip_code OWNER TO {owner}")
+        citus.execute("ALTER TABLE patients ALTER zip TYPE zip_code")
+    citus.execute("SELECT create_distributed_table('patients', 'id')")
+    if whose == "table":
+        citus.execute(f"ALTER TABLE patients OWNER TO {owner}")
+        citus.execute(f"SET ROLE {owner}")
+    declare_patients(citus)
+    citus.execute("SET client_min_messages TO notice")
+    citus.execute(f"SELECT kanon_anonymize('patients', {K})")
+    assert any("travel to the coordinator" in notice and "superusers" in notice for notice in notices)
+    assert citus.execute(_OWNER_MAY_READ).fetchone() == (False,)
+    assert storage_of(citus, "patients") == "kanon.patients_storage"
+    citus.execute("DELETE FROM patients WHERE id % 3 = 0")
+    citus.execute("SELECT kanon_refresh('patients')")
+    assert min(classes(citus, "safe.patients", QUASI)) >= K
+    assert citus.execute("SELECT k FROM kanon_measure('patients')").fetchone() is not None
+
+
+def test_nodes_store_nothing_of_a_table_that_a_superuser_gave_away(citus, owner):
+    create_patients(citus)
+    citus.execute(f"SELECT kanon_anonymize('patients', {K})")
+    assert citus.execute(_OWNER_MAY_READ).fetchone() == (True,)
+    citus.execute(f"ALTER TABLE patients OWNER TO {owner}")
+    with pytest.raises(psycopg.Error, match="no superuser's any more"):
+        citus.execute("SELECT kanon_refresh('patients')")
+    citus.execute(f"SELECT kanon_anonymize('patients', {K})")
+    assert storage_of(citus, "patients") == "kanon.patients_storage"
+
+
+def test_what_nobody_needs_any_more_is_closed_to_the_owner_role(citus):
+    create_patients(citus)
+    assert citus.execute(_OWNER_MAY_READ).fetchone() == (True,)
+    citus.execute("SELECT kanon_undeclare('patients')")
+    assert citus.execute(_OWNER_MAY_READ).fetchone() == (False,)
+
+
 def test_hierarchies_keep_a_release_on_the_coordinator(citus, notices):
     create_patients(citus)
     citus.execute("SET client_min_messages TO notice")
@@ -151,12 +211,21 @@ def test_a_view_of_a_distributed_table_is_published(citus):
     create_patients(citus)
     citus.execute("SET citus.enable_ddl_propagation TO off")
     citus.execute("CREATE VIEW grown AS SELECT zip, age, sex FROM patients WHERE age >= 30")
-    citus.execute("GRANT SELECT ON grown TO kanon_owner")
+    citus.execute("SELECT kanon.grant_read('grown')")
+    citus.execute("SET citus.enable_ddl_propagation TO on")
+    found = citus.execute("SELECT reader FROM kanon.base WHERE relation = 'grown'::regclass").fetchone()
+    assert found is not None
+    role = f"kanon_base_{found[0]}"
+    with pytest.raises(psycopg.Error, match=f"the role {role} may not read it yet"):
+        citus.execute(f"SELECT kanon_anonymize('grown', {K})")
+    citus.execute(f"GRANT SELECT ON patients TO {role}")
     try:
         citus.execute(f"SELECT kanon_anonymize('grown', {K})")
         assert min(classes(citus, "safe.grown", QUASI)) >= K
     finally:
+        citus.execute(f"REVOKE SELECT ON patients FROM {role}")
         citus.execute("SELECT kanon_drop('grown')")
+        citus.execute("SET citus.enable_ddl_propagation TO off")
         citus.execute("DROP VIEW grown")
 
 

@@ -73,7 +73,7 @@ def test_a_connection_that_is_lost_leaves_the_old_release_or_the_new_one(
         def kill() -> None:
             time.sleep(random.uniform(0, 1.2))
             killer.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'kanon_owner'"
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename ~ '^kanon_(owner|base)'"
                 " AND datname = current_database()"
             )
 

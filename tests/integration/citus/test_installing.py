@@ -12,6 +12,7 @@ import pytest
 from kanon_pg.admin.install.extension import write_extension
 from kanon_pg.admin.install.installer import install
 from kanon_pg.admin.install.uninstaller import uninstall
+from kanon_pg.db.readers import READERS, reader_role
 from kanon_pg.errors import InstallError
 from tests.fixtures.citus import CitusNodes, citus_nodes
 from tests.fixtures.databases import Server
@@ -20,7 +21,10 @@ from tests.integration.citus.tables import classes, create_patients, create_stay
 QUASI = ("zip", "age", "sex")
 K = 12
 
-OURS = "rolname ~ '^kanon_(owner|reader|curator|analyst)$'"
+OURS = "rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$'"
+
+READING = sorted(["kanon_owner", *(reader_role(number) for number in range(1, READERS + 1))])
+"""The roles that log in on nodes."""
 
 LEFT = (
     "SELECT nspname::text FROM pg_namespace WHERE nspname ~ '^(kanon|safe)'"
@@ -90,14 +94,15 @@ def test_roles_stay_where_another_database_uses_them_and_nowhere_else(bare_nodes
         report = uninstall(coordinator.dsn(spread))
         assert all("On the workers it is gone." in note for note in report.notes)
         assert on_each(bare_nodes, spread, LEFT) == [[], []]
-        assert [len(found) for found in on_each(bare_nodes, spread, ROLES)] == [4, 0]
+        assert [len(found) for found in on_each(bare_nodes, spread, ROLES)] == [4 + READERS, 0]
         install(coordinator.dsn(spread), plpython=True)
-        logins = f"SELECT rolname FROM pg_roles WHERE rolcanlogin AND {OURS}"
-        assert on_each(bare_nodes, spread, logins) == [[], [("kanon_owner",)]]
+        logins = f'SELECT rolname FROM pg_roles WHERE rolcanlogin AND {OURS} ORDER BY rolname COLLATE "C"'
+        on_worker = [(role,) for role in READING]
+        assert on_each(bare_nodes, spread, logins) == [[], on_worker]
         with bare_nodes.database("beside") as beside:
             install(coordinator.dsn(beside), plpython=True)
             uninstall(coordinator.dsn(beside))
-            assert on_each(bare_nodes, spread, logins) == [[], [("kanon_owner",)]]
+            assert on_each(bare_nodes, spread, logins) == [[], on_worker]
         uninstall(coordinator.dsn(alone))
         uninstall(coordinator.dsn(spread))
     assert on_each(bare_nodes, "postgres", ROLES) == [[], []]
@@ -164,8 +169,8 @@ def test_a_coordinator_that_holds_shards_itself(bare_nodes: CitusNodes) -> None:
                 db.execute(f"SELECT kanon_refresh('{table}')")
                 assert min(classes(db, f"safe.{table}", quasi)) >= K
             assert db.execute("SELECT item FROM kanon_install_check() WHERE NOT ok").fetchall() == []
-            logins = f"SELECT rolname FROM pg_roles WHERE rolcanlogin AND {OURS}"
-            assert db.execute(logins).fetchall() == [("kanon_owner",)]
+            logins = f'SELECT rolname FROM pg_roles WHERE rolcanlogin AND {OURS} ORDER BY rolname COLLATE "C"'
+            assert db.execute(logins).fetchall() == [(role,) for role in READING]
             db.execute("CREATE ROLE of_holding IN ROLE kanon_analyst")
             db.execute("SET ROLE of_holding")
             shards = (

@@ -137,18 +137,18 @@ def test_a_right_that_was_granted_in_the_same_transaction_is_asked_for(citus):
     assert error.value.sqlstate == "KA102"
     hint = error.value.diag.message_hint
     assert hint is not None
-    citus.execute(hint[hint.index("GRANT") : hint.rindex(";")])
+    citus.execute(hint[hint.index("SELECT kanon.grant_read") : hint.index(";")])
     assert _anonymize(citus, "patients")["rows"] == 30
 
 
-def _grant_to_the_owner(db: psycopg.Connection[Any]) -> None:
+def _without_declaration(db: psycopg.Connection[Any]) -> None:
     db.execute("SELECT kanon_undeclare('patients')")
-    db.execute("GRANT SELECT ON patients TO kanon_owner")
+    db.execute("SELECT kanon.grant_read('patients')")
 
 
 def test_a_table_goes_no_further_than_its_release(citus):
     create_patients(citus)
-    _grant_to_the_owner(citus)
+    _without_declaration(citus)
     _anonymize(citus, "patients", K, ", '{zip,age,sex}', '{diagnosis}'")
     for attempt in ("DROP TABLE patients", "ALTER TABLE patients DROP COLUMN zip"):
         with pytest.raises(psycopg.errors.DependentObjectsStillExist, match="depend on it"):
@@ -172,13 +172,13 @@ def test_a_table_goes_no_further_than_its_release(citus):
 
 def test_a_table_that_citus_makes_anew_is_published_anew(citus):
     create_patients(citus)
-    _grant_to_the_owner(citus)
+    _without_declaration(citus)
     _anonymize(citus, "patients")
     citus.execute("SELECT undistribute_table('patients')")
     with pytest.raises(psycopg.Error, match="undistribute_table or alter_distributed_table made it anew"):
         citus.execute("SELECT kanon_refresh('patients')")
     citus.execute("SELECT kanon_drop('patients')")
-    citus.execute("GRANT SELECT ON patients TO kanon_owner")
+    citus.execute("SELECT kanon.grant_read('patients')")
     assert _anonymize(citus, "patients")["rows"] == 2000
 
 

@@ -12,17 +12,18 @@ import pytest
 from kanon_pg.admin.install.check import check_database
 from kanon_pg.admin.install.installer import install
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.db.readers import READERS, reader_role
 from kanon_pg.errors import InstallError
 from tests.integration.citus.tables import classes, create_patients, on_each, storage_of
 
 REFUSED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
 
-OURS = "rolname ~ '^kanon_(owner|reader|curator|analyst)$'"
+OURS = "rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$'"
 
 
 @pytest.fixture
 def people(citus: psycopg.Connection[Any]) -> Iterator[tuple[str, str]]:
-    """Yield a curator, who owns the table patients, and an analyst; Citus has both on all nodes."""
+    """Yield a curator, who may read the table patients, and an analyst; Citus has both on all nodes."""
     citus.execute("CREATE ROLE nodes_curator LOGIN IN ROLE kanon_curator")
     citus.execute("CREATE ROLE nodes_analyst LOGIN IN ROLE kanon_analyst")
     citus.execute("GRANT CREATE ON SCHEMA public TO nodes_curator")
@@ -36,7 +37,7 @@ def people(citus: psycopg.Connection[Any]) -> Iterator[tuple[str, str]]:
 
 def _published_by(citus: psycopg.Connection[Any], curator: str) -> str:
     create_patients(citus)
-    citus.execute(f"ALTER TABLE patients OWNER TO {curator}")
+    citus.execute(f"GRANT SELECT ON patients TO {curator}")
     citus.execute(f"SET ROLE {curator}")
     citus.execute("SELECT kanon_anonymize('patients', 12)")
     citus.execute("RESET ROLE")
@@ -144,14 +145,15 @@ def test_rows_are_not_shown_shard_by_shard(citus, people):
     assert "ORDER BY s.kanon_chance" in read
 
 
-def test_workers_have_the_owner_role_and_a_closed_schema_and_nothing_else(citus, nodes, citus_database):
+def test_workers_have_the_roles_that_read_and_a_closed_schema_and_nothing_else(citus, nodes, citus_database):
     roles = on_each(
         nodes, citus_database, f"SELECT rolname, rolcanlogin, rolsuper FROM pg_roles WHERE {OURS}"
     )
-    logins = [[name for name, login, _ in found if login] for found in roles]
-    assert logins == [[], ["kanon_owner"], ["kanon_owner"]]
+    logins = [{name for name, login, _ in found if login} for found in roles]
+    reading = {"kanon_owner", *(reader_role(number) for number in range(1, READERS + 1))}
+    assert logins == [set(), reading, reading]
     assert not any(superuser for found in roles for *_, superuser in found)
-    passwords = "SELECT rolpassword FROM pg_authid WHERE rolname = 'kanon_owner'"
+    passwords = f"SELECT DISTINCT rolpassword FROM pg_authid WHERE {OURS}"
     assert on_each(nodes, citus_database, passwords) == [[(None,)]] * 3
     open_to = (
         "SELECT DISTINCT a.grantee::regrole::text FROM pg_namespace, aclexplode(nspacl) AS a"
@@ -167,14 +169,28 @@ def test_a_check_publishes_on_the_nodes(citus, nodes, citus_database):
     assert items["nodes"].ok
     assert items["trial release on nodes"].ok, items["trial release on nodes"].detail
     worker = nodes.workers[0].dsn(citus_database)
-    with psycopg.connect(worker, autocommit=True) as connection:
-        connection.execute("SET citus.enable_ddl_propagation TO off")
-        connection.execute("ALTER ROLE kanon_owner NOLOGIN")
-        try:
-            found = citus.execute("SELECT item, ok, detail FROM kanon_install_check()").fetchall()
-        finally:
-            connection.execute("ALTER ROLE kanon_owner LOGIN")
-    assert [item for item, ok, _ in found if not ok] == ["nodes"]
+    for role in ("kanon_owner", "kanon_base_3"):
+        with psycopg.connect(worker, autocommit=True) as connection:
+            connection.execute("SET citus.enable_ddl_propagation TO off")
+            connection.execute(f"ALTER ROLE {role} NOLOGIN")
+            try:
+                found = citus.execute(
+                    "SELECT item, detail FROM kanon_install_check() WHERE NOT ok"
+                ).fetchall()
+            finally:
+                connection.execute(f"ALTER ROLE {role} LOGIN")
+        assert [item for item, _ in found] == ["nodes"]
+        assert role in found[0][1]
+
+
+def test_readers_that_are_added_log_in_on_the_nodes(citus, nodes, citus_database):
+    citus.execute(f"SELECT kanon.add_readers({READERS + 1})")
+    logins = f"SELECT rolcanlogin FROM pg_roles WHERE rolname = '{reader_role(READERS + 1)}'"
+    assert on_each(nodes, citus_database, logins) == [[(False,)], [(True,)], [(True,)]]
+    functions = "SELECT FROM pg_proc WHERE proname ~ '^(read|read_rows|define)_[0-9]+$'"
+    assert on_each(nodes, citus_database, functions)[1:] == [[], []]
+    citus.execute(f"DROP OWNED BY {reader_role(READERS + 1)}")
+    citus.execute(f"DROP ROLE {reader_role(READERS + 1)}")
 
 
 def test_a_worker_takes_no_installation(nodes, citus_database):
