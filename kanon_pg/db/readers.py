@@ -111,8 +111,8 @@ def require_reader(db: Database, relation: Readable) -> int:
 def reading(db: Database, relation: Readable) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
-    A relation without one is given a reader for the time being, if the caller may let others read it and Citus
-    has none of it. What kanon itself made is read with the caller's own rights.
+    A relation without one is given a reader for the time being, if the caller may let others read it and
+    Citus has none of it. What kanon itself made is read with the caller's own rights.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def define_base(
 
 
 def gather_statistics(db: Database, relation: Identifier) -> None:
-    """Gather statistics of what kanon stores, but not where the type of a column would run code of its own."""
+    """Gather statistics of what kanon stores, but not of columns whose type would run code of its own."""
     for row in db.rows(statement("code_in_statistics"), str(relation)):
         db.execute(statement("without_statistics", relation=relation, column=Identifier.of(row["name"])))
     db.execute(statement("analyze", relation=relation))

@@ -51,6 +51,16 @@ BEGIN
             -- somebody made it before a dump was restored
             EXECUTE format('ALTER ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOINHERIT', role);
         END IF;
+        IF is_superuser AND EXISTS (
+            SELECT
+            FROM pg_auth_members AS m INNER JOIN pg_roles AS r ON r.oid IN (m.roleid, m.member) AND r.rolname = role
+            INNER JOIN pg_roles AS o ON o.oid IN (m.roleid, m.member) AND o.oid <> r.oid AND NOT o.rolsuper
+        ) THEN
+            RAISE EXCEPTION USING
+                ERRCODE = 'KA500',
+                MESSAGE = format('kanon: Role %I has members, or is one of another role: code of relations runs as this role.', role),
+                HINT = 'Revoke that first: REVOKE ... FROM ...;';
+        END IF;
         IF NOT is_superuser THEN
             -- to hand functions over
             EXECUTE format('GRANT %I TO CURRENT_USER', role);
