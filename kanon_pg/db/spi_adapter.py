@@ -22,7 +22,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.settings import created_here
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import InputError, KanonError, NotPermitted
+from kanon_pg.errors import InputError, KanonError
 
 _CLOCK_MONOTONIC = 1
 
@@ -94,7 +94,7 @@ class _Reading:
 
     command: Statement
     arguments: tuple[Any, ...]
-    rows: Sequence[Row] = ()
+    rows: Sequence[Row] | None = None
     error: plpy.SPIError | None = None
 
     def run(self) -> None:
@@ -119,18 +119,9 @@ def serve_reading() -> None:
 
     A subtransaction that is rolled back undoes what the code of a relation did to settings, cursors and
     temporary tables. No rollback removes a prepared statement.
-
-    Raises
-    ------
-    NotPermitted
-        As an SQL error, if nothing is pending.
     """
-    if not _readings:
-        raise_to_sql(
-            NotPermitted(
-                "An inner function was called directly.", hint="Call the functions kanon_... instead."
-            )
-        )
+    if not _readings:  # somebody called the function directly
+        return
     # whatever runs now must not find it again
     reading = _readings.pop()
     known = plpy.execute("SELECT kanon.known_statements() AS known")[0]["known"]
@@ -141,7 +132,7 @@ def serve_reading() -> None:
     except _TakeBack:
         pass
     except plpy.SPIError as error:
-        reading.rows, reading.error = (), error
+        reading.error = error
     finally:
         plpy.prepare("SELECT kanon.forget_statements($1)", ["text[]"]).execute([known])
 
@@ -234,6 +225,8 @@ class SpiDatabase:
         if reading.error is not None:
             failed = reading.error
             self._mapped(lambda: _raise(failed))
+        if reading.rows is None:
+            raise AssertionError("The reader's function has not run the statement.")
         return reading.rows
 
     def row(self, command: Statement, *arguments: Any) -> Row:
