@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, gap_of, kernels_for
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveOutcome, SolveRequest, gap_of, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kanon_pg.db.catalog import ColumnFacts, equality_operator, require_equality
+from kanon_pg.db.catalog import ColumnFacts, equality, require_equality
 from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Operation
@@ -390,7 +390,7 @@ def measure_sensitive(
         sensitive=column.identifier,
         ordered=column.base_type in SCALES,
         many_classes=many_classes,
-        equals=equality_operator(db, measured.subject.relation, column),
+        same_value=equality(db, measured.subject.relation, column, "cell.value", "domain.value"),
         people_once=False,
         on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
     )

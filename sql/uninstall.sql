@@ -6,6 +6,7 @@ BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus') THEN
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
         DROP SCHEMA IF EXISTS kanon_shards CASCADE;
+        DROP SCHEMA IF EXISTS kanon_shown CASCADE;
         DROP SCHEMA IF EXISTS kanon_bases CASCADE;
         DROP SCHEMA IF EXISTS kanon CASCADE;
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
@@ -14,6 +15,7 @@ END
 $nodes$;
 DROP SCHEMA IF EXISTS kanon_catalog CASCADE;
 DROP SCHEMA IF EXISTS safe CASCADE;
+DROP SCHEMA IF EXISTS kanon_shown CASCADE;
 DROP SCHEMA IF EXISTS kanon_bases CASCADE;
 DROP SCHEMA IF EXISTS kanon CASCADE;
 

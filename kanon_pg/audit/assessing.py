@@ -163,6 +163,11 @@ class ClassesOfSize:
         Number of these classes, and rows in all of them.
     homogeneous, homogeneous_rows : tuple of int
         Per sensitive column of the release: those in which everybody has the same value, and rows in these.
+    different : int
+        Different people whose smallest class is one of these: over all sizes, everybody counts once.
+    homogeneous_different : tuple of int
+        Per sensitive column, different people whose smallest class in which everybody has the same value is
+        one of these.
     """
 
     people: int
@@ -170,6 +175,8 @@ class ClassesOfSize:
     rows: int
     homogeneous: tuple[int, ...]
     homogeneous_rows: tuple[int, ...]
+    different: int
+    homogeneous_different: tuple[int, ...]
 
 
 def class_sizes(db: Database, known: Subject) -> tuple[ClassesOfSize, ...]:
@@ -190,6 +197,8 @@ def class_sizes(db: Database, known: Subject) -> tuple[ClassesOfSize, ...]:
             rows=row["rows"],
             homogeneous=tuple(row["homogeneous"]),
             homogeneous_rows=tuple(row["homogeneous_rows"]),
+            different=row["different_people"],
+            homogeneous_different=tuple(row["homogeneous_people"]),
         )
         for row in found
     )
@@ -211,6 +220,7 @@ def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> R
         threshold=call.threshold,
         sampling_fraction=call.sampling_fraction,
         uniques_seconds=0.0,
+        people_by_size=[(one.people, one.different) for one in sizes],
     )
     columns = [column.name for column in quasi_identifiers(known)]
     counted = risk_figures(
@@ -238,12 +248,10 @@ def _one_row_type_per_class(sizes: Sequence[ClassesOfSize]) -> PackedRowTypes:
 
 def _homogeneous(known: Subject, sizes: Sequence[ClassesOfSize]) -> tuple[HomogeneousClasses, ...]:
     sensitive = () if known.roles is None else known.roles.sensitive
-    return tuple(
-        HomogeneousClasses(
-            column=column,
-            classes=sum(one.homogeneous[place] for one in sizes),
-            people=sum(one.people * one.homogeneous[place] for one in sizes),
-            rows=sum(one.homogeneous_rows[place] for one in sizes),
-        )
-        for place, column in enumerate(sensitive)
-    )
+    found = []
+    for place, column in enumerate(sensitive):
+        classes = sum(one.homogeneous[place] for one in sizes)
+        people = sum(one.homogeneous_different[place] for one in sizes)
+        rows = sum(one.homogeneous_rows[place] for one in sizes)
+        found.append(HomogeneousClasses(column, classes, max(people, min(1, classes)), rows))
+    return tuple(found)

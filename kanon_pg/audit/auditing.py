@@ -253,7 +253,7 @@ def _result(
         relation=str(known.relation.identifier),
         k=request.k,
         rows=counted.rows,
-        people=counted.people if known.hidden_people is None else known.hidden_people,
+        people=max(1, counted.people if known.hidden_people is None else known.hidden_people),
         entity=None if entity is None else entity.facts.name,
         columns=subject.names,
         left_out=subject.left_out,
@@ -265,8 +265,17 @@ def _result(
         seconds=0.0,
         release=known.release,
         declared=() if known.roles is None else subject.linking,
+        sensitive=_not_audited(subject),
         termination=ended,
     )
+
+
+def _not_audited(subject: AuditSubject) -> tuple[str, ...]:
+    """Return the sensitive columns of a release that are not among those that are audited."""
+    roles = subject.known.roles
+    if roles is None or not subject.known.is_release:
+        return ()
+    return tuple(name for name in roles.sensitive if name not in subject.names)
 
 
 def _violating_set(

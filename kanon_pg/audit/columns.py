@@ -72,9 +72,15 @@ def look_up(db: Database, relation: str | None) -> Subject:
 
 
 def quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
-    """Return the known quasi-identifiers, and in a release the list of suppressed columns."""
-    own = () if subject.suppressed is None else (subject.suppressed,)
-    return subject.quasi_identifiers() + own
+    """Return the known quasi-identifiers; of a release all that is published but sensitive columns.
+
+    The insensitive columns of a release stand beside suppressed cells as they are, and so does the list of
+    suppressed columns: its readers can link people by these, too.
+    """
+    if subject.suppressed is None:
+        return subject.quasi_identifiers()
+    insensitive = () if subject.roles is None else subject.columns(subject.roles.insensitive)
+    return (*subject.quasi_identifiers(), *insensitive, subject.suppressed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,7 @@ def all_columns(db: Database, known: Subject, columns: Sequence[str] | None) -> 
     if columns is not None:
         return _subject(db, known, _named(known, columns), may_leave_out=False)
     if known.is_release and known.roles is not None:
-        return _subject(db, known, quasi_identifiers(known), may_leave_out=False)
+        return _subject(db, known, _in_order(known, quasi_identifiers(known)), may_leave_out=True)
     return _subject(db, known, known.without_identifiers(), may_leave_out=True)
 
 
@@ -142,7 +148,8 @@ def linking_columns(
     that of the relation.
     """
     if columns is None:
-        return _subject(db, known, quasi_identifiers(known), may_leave_out=known.roles is None)
+        may_leave_out = known.roles is None or known.is_release
+        return _subject(db, known, _in_order(known, quasi_identifiers(known)), may_leave_out=may_leave_out)
     chosen = known.columns(columns) if in_order else _named(known, columns)
     return _subject(db, known, chosen, may_leave_out=False)
 
@@ -185,8 +192,11 @@ def sensitive_columns(
 
 
 def _named(known: Subject, columns: Sequence[str]) -> tuple[ColumnFacts, ...]:
-    chosen = known.columns(columns)
-    return tuple(column for column in known.relation.columns if column in chosen)
+    return _in_order(known, known.columns(columns))
+
+
+def _in_order(known: Subject, columns: Sequence[ColumnFacts]) -> tuple[ColumnFacts, ...]:
+    return tuple(column for column in known.relation.columns if column in columns)
 
 
 def _subject(

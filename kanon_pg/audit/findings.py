@@ -35,7 +35,7 @@ class RiskFigures:
     rows : int
         Rows of the relation.
     people : int
-        Sum of the class sizes; exceeds the number of people if somebody is in several classes.
+        Different people.
     classes : int
         Number of classes.
     smallest_class : int
@@ -43,11 +43,11 @@ class RiskFigures:
     prosecutor_risk : float
         Greatest risk if the attacker knows that the person is in the relation, in (0, 1].
     prosecutor_average : float
-        Mean over the people.
+        Mean over the people, of whom each has the greatest risk of their classes.
     journalist_risk : float
         Greatest risk if the attacker looks anybody up in a register of the population.
     journalist_average : float
-        Mean over the people.
+        Mean over the people, of whom each has the greatest risk of their classes.
     journalist_basis : str
         What the population is known from: 'the table itself' (then the upper bound, equal to the
         prosecutor's), 'population table' or 'sampling fraction'.
@@ -263,7 +263,8 @@ class ClassSizes:
     smallest, largest : int
         The sizes that the bar stands for, in people.
     classes, people, rows : int
-        Number of these classes, and the people (each class counted for itself) and rows in them.
+        Number of these classes, the people whose smallest class is one of them, and the rows in them. Over
+        all bars everybody counts once.
     """
 
     smallest: int
@@ -344,14 +345,19 @@ class AuditResult:
         Releases of the table that the caller may read, by name.
     together : tuple of Composition
         What these releases disclose together, see `kanon_pg.release.composition`; empty if there is only
-        one, or the caller may not know.
+        one, or that could not be checked.
+    unchecked : tuple of str
+        What else was to be looked at and could not be, in sentences.
     release : str or None
         Its own name if it is a release itself and the caller may know of it.
     hides_people : bool
         Whether it is a release that does not tell which rows are the same person's: sets were found by
         counting rows, so that each listed one singles people out, but others may, too.
     declared : tuple of str
-        The audited columns that are declared as quasi-identifiers; none without a declaration.
+        The audited columns that are declared as quasi-identifiers, in a release also those that it publishes
+        unchanged and are not sensitive; none without a declaration.
+    sensitive : tuple of str
+        Sensitive columns of a release that were not audited.
     termination : Termination
         How the search for sets ended: 'optimal' if every requested one is listed.
     """
@@ -375,15 +381,32 @@ class AuditResult:
     risk: RiskFigures | None = None
     releases: tuple[ReleaseRisk, ...] = ()
     together: tuple[Composition, ...] = ()
+    unchecked: tuple[str, ...] = ()
     release: str | None = None
     hides_people: bool = False
     declared: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
     termination: Termination = Termination.EXHAUSTED
 
     @property
     def is_anonymous(self) -> bool:
         """Whether it is proven that all audited columns together single out nobody."""
         return self.is_complete and not self.sets
+
+    @property
+    def not_compared(self) -> tuple[str, ...]:
+        """The releases of which nobody looked at what they disclose beside the others."""
+        if len(self.releases) < 2:
+            return ()
+        compared = self.together[0].releases if self.together else ()
+        return tuple(one.release for one in self.releases if one.release not in compared)
+
+    @property
+    def may_be_read_together(self) -> bool:
+        """Whether it is known that who reads all releases finds nobody among fewer than k people."""
+        if len(self.releases) < 2:
+            return True
+        return not self.not_compared and not (self.together[0].people_below or self.together[0].unseen_rows)
 
     def limitation(self) -> str | None:
         """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
-from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.identifiers import Literal, array_element
 from kanon_pg.errors import in_words
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def headline(result: AuditResult) -> str:
         With or without details.
     """
     if result.is_anonymous:
-        return f"Nobody: every combination of values is shared by at least {result.k} people."
+        but = " but sensitive columns" if result.sensitive else ""
+        of = f" of all that is published{but}" if result.release is not None else ""
+        return f"Nobody: every combination of values{of} is shared by at least {result.k} people."
     if not result.sets:
         return "Nobody was found so far, but not all sets of columns were looked at."
     whole = result.quasi_identifiers if result.declared else None
@@ -153,11 +155,20 @@ def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
         view = Literal(release.after.relation)
         steps.append(
             Recommendation(
-                f"Test release {release.release} at any time.", f"SELECT kanon_is_anonymous({view}, {k});"
+                f"Test release {release.release} at any time.",
+                f"SELECT kanon_is_anonymous({view}, {release.k});",
+            )
+        )
+    if result.not_compared:
+        names = ",".join(array_element(one.release) for one in result.releases)
+        steps.append(
+            Recommendation(
+                "Find out what the releases disclose together before anybody reads more than one of them.",
+                f"SELECT * FROM kanon_composition({Literal('{' + names + '}')});",
             )
         )
     if result.together and result.together[0].people_below:
-        worst = result.together[0 if len(result.releases) == 2 else 1].releases[-1]
+        worst = result.together[0 if len(result.together[0].releases) == 2 else 1].releases[-1]
         steps.append(
             Recommendation(
                 "Publish what readers need as one release, and drop the others.",
@@ -167,15 +178,39 @@ def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
     return tuple(steps)
 
 
+def about_not_compared(result: AuditResult) -> str | None:
+    """Return which releases were not compared with the others, in a sentence; None if all were."""
+    names = result.not_compared
+    if not names:
+        return None
+    if len(names) == len(result.releases):
+        which = f"the releases {in_words(names)}"
+    else:
+        which = f"{in_words(names)} and the other releases"
+    return f"Not checked: what {which} disclose together. Nobody knows that it is safe."
+
+
+def not_counted(result: AuditResult) -> str | None:
+    """Return which figures an audit has not, in a sentence; None if it has all."""
+    parts = (
+        ("what each column contributes", result.column_figures),
+        ("how large the groups of alike people are", result.quasi_identifiers),
+        ("how likely somebody is found", result.risk),
+    )
+    missing = tuple(words for words, figures in parts if not figures)
+    return f"Not counted: {in_words(missing)}." if missing else None
+
+
 def about_together(whole: Composition) -> str:
     """Return what the readers of several releases see together, in a sentence."""
     releases = in_words(whole.releases)
     if not whole.people_below:
         found = f"leave nobody among fewer than {whole.k} people"
     else:
+        most, least = ("up to ", ", perhaps") if whole.unseen_rows or whole.assumed_rows else ("", ",")
         found = (
-            f"leave {share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}, "
-            f"somebody among {whole.smallest}"
+            f"leave {most}{share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}"
+            f"{least} somebody among {whole.smallest}"
         )
     unseen = f"; {counted(whole.unseen_rows, 'row')} could not be compared" if whole.unseen_rows else ""
     if whole.assumed_rows:
@@ -215,6 +250,12 @@ def _all(result: AuditResult) -> Iterator[str]:
         yield _about_release(release)
     if result.together:
         yield about_together(result.together[0])
+    not_compared = about_not_compared(result)
+    if not_compared is not None:
+        yield not_compared
+    yield from result.unchecked
+    if result.sensitive:
+        yield f"Not looked at, as others do not know what is sensitive: {in_words(result.sensitive)}."
     if result.left_out:
         yield f"Nothing is known of {in_words(result.left_out)}: the types have no equality."
     limitation = result.limitation()

@@ -111,7 +111,7 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
     if result.quasi_identifiers is not None:
         yield from _histogram(result.quasi_identifiers)
     together = together_section(result)
-    if together is not None:
+    if together is not None and together.tables:
         yield _heading(together.title)
         (table,) = together.tables
         yield listing(table.headings, table.rows, frozenset(table.headings[1:]))
@@ -169,6 +169,8 @@ def _markdown_lines(result: AuditResult) -> Iterator[str]:
     for part in (risk_section(result), releases_section(result), together_section(result)):
         if part is not None:
             yield from _section(part.title)
+            if not (part.figures or part.tables):
+                yield from map(_plain, part.sentences)
             yield from _tables([figure.table for figure in part.figures] + list(part.tables))
     steps = next_steps(result)
     if steps:
@@ -277,7 +279,7 @@ def audit(
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             report_progress = with_notes(advance)
             found = client.audit(connection, on_progress=report_progress, **arguments)
-            found = replace(found, together=_together(connection, found))
+            found = _with_comparison(connection, found)
             fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
                 page = page_of(
@@ -337,11 +339,29 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
     return listing(_SUGGESTION_HEADINGS, rows, frozenset({"values", "unique", "missing"}))
 
 
-def _together(connection: Connection, found: AuditResult) -> tuple[Composition, ...]:
-    """Return what the releases of a table disclose together, as far as the caller may know it."""
-    names = [one.release for one in found.releases][:MOST]
+def _with_comparison(connection: Connection, found: AuditResult) -> AuditResult:
+    """Return an audit with what the releases disclose together, or with the reason why that is not known.
+
+    If one release cannot be compared with the others, those are.
+    """
+    names = [one.release for one in found.releases]
     if len(names) < 2:
-        return ()
+        return found
+    unchecked = [f"No more than {MOST} releases are compared."] if len(names) > MOST else []
+    names = names[:MOST]
+    refusals: list[str] = []
+    without_one = [[name for name in names if name != left_out] for left_out in reversed(names)]
+    for compared in (names, *(without_one if len(names) > 2 else ())):
+        together = _together(connection, compared)
+        if not isinstance(together, KanonError):
+            return replace(found, together=together, unchecked=(*found.unchecked, *unchecked, *refusals[:1]))
+        refusals.append(f"The releases could not be compared: {together.message}")
+    note(f"it is not shown what the releases disclose together: {refusals[0]}")
+    return replace(found, unchecked=(*found.unchecked, *unchecked, refusals[0]))
+
+
+def _together(connection: Connection, names: Sequence[str]) -> tuple[Composition, ...] | KanonError:
+    """Return what some releases disclose together, or why neither interface says it."""
     refusal = None
     for interface in (ServerInterface(connection), ClientInterface(connection)):
         try:
@@ -351,8 +371,8 @@ def _together(connection: Connection, found: AuditResult) -> tuple[Composition, 
         finally:
             # the client's operations, the next ones here, begin a transaction of their own
             connection.rollback()
-    note(f"it is not shown what the releases disclose together: {refusal and refusal.message}")
-    return ()
+    assert refusal is not None  # noqa: S101 - there are two interfaces
+    return refusal
 
 
 _CURVE_SHARE = 1 / 3
@@ -389,19 +409,21 @@ def page_of(
     from kanon_pg.reports.document import html_page
 
     suggestions = _suggestions(connection, found, time_limit)
-    curve = _curve(connection, found, time_limit, on_progress) if with_curve else None
+    curve, refusal = _curve(connection, found, time_limit, on_progress) if with_curve else (None, None)
+    if refusal is not None:
+        found = replace(found, unchecked=(*found.unchecked, refusal))
     return html_page(report(found, curve=curve, suggestions=suggestions, made=datetime.now(UTC)))
 
 
 def _curve(
     connection: Connection, found: AuditResult, time_limit: float, on_progress: Progress
-) -> Curve | None:
-    """Return what each k would cost; None for a release, or if it is not known, which is then said."""
+) -> tuple[Curve | None, str | None]:
+    """Return what each k would cost, None for a release; or why that is not known."""
     ks = sorted({k for k in (*DEFAULT_KS, found.k) if k <= found.people})
     if found.release is not None or not ks:
-        return None
+        return None, None
     try:
-        return client.curve(
+        curve = client.curve(
             connection,
             found.relation,
             ks,
@@ -410,7 +432,8 @@ def _curve(
         )
     except KanonError as error:
         note(f"the page does not show what each k would cost: {error.message}")
-        return None
+        return None, f"What each k would cost could not be counted: {error.message}"
+    return curve, None
 
 
 def _suggestions(connection: Connection, found: AuditResult, time_limit: float) -> tuple[Suggestion, ...]:

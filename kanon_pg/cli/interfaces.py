@@ -25,6 +25,7 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.statements import statement
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
 from kanon_pg.hierarchies.storage import hierarchy_in
+from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION, Composition
 from kanon_pg.release.report import ReleaseReport
@@ -189,13 +190,14 @@ def _pass_on(message: str, advance: Advance | None) -> None:
 def _call(db: PsycopgDatabase, operation: Operation[Any], name: str, arguments: Arguments) -> Row:
     """Call an operation's function through a named statement; a relation is passed by its OID."""
     given = dict(arguments)
+    if "time_limit" in given:
+        check_time_limit(given["time_limit"])  # no interval can carry what is no number
     if "relation" in given:
         given["relation"] = describe(db, given["relation"]).oid
     return db.row(operation.statement(name), *operation.values(given))
 
 
 def _checked(name: str) -> str:
-    # A cast to `name` would cut a longer one off without a word.
     return Identifier.of(name).name
 
 

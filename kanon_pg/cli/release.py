@@ -28,7 +28,7 @@ from kanon_pg.cli.arguments import (
 from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES
+from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError

@@ -89,7 +89,8 @@ class PackedRowTypes:
     sensitive_cells : tuple of bytes
         Per sensitive column a 64-bit identity of each row type's value, as in `cells`.
     sensitive_values : tuple of (bytes or None)
-        Per sensitive column the values as doubles if it is numeric (NaN for NULL), else None.
+        Per sensitive column, if it is numeric, the places of its values in the server's order as doubles
+        (NaN for NULL), else None.
     hierarchies : tuple of (PackedHierarchy or None)
         Per quasi-identifier the hierarchy of its values, None if its cells are only suppressed; empty if
         no column has one.

@@ -28,11 +28,11 @@ class AttackerRisk:
     highest : float
         Greatest risk of a class, in (0, 1].
     average : float
-        Mean over the people in the classes.
+        Mean over the people; somebody in several classes has the greatest risk of these.
     people_above : int
-        People in classes whose risk exceeds the threshold, each class counted for itself.
+        Different people in classes whose risk exceeds the threshold.
     share_above : float
-        Their share of the people in all classes.
+        Their share of all people.
     """
 
     highest: float
@@ -50,7 +50,7 @@ class HomogeneousClasses:
     column : str
         The sensitive column.
     classes, people, rows : int
-        Number of these classes, and the people (each class counted for itself) and rows in them.
+        Number of these classes, and the different people and the rows in them.
     """
 
     column: str
@@ -88,7 +88,7 @@ class Risk:
     Parameters
     ----------
     people : int
-        Sum of the class sizes; exceeds the number of people if somebody is in several classes.
+        Different people, at least 1.
     prosecutor : AttackerRisk
         The attacker knows that a person is in the table: 1 / class size.
     journalist : AttackerRisk
@@ -97,10 +97,11 @@ class Risk:
     journalist_basis : str
         `SAMPLE` (then the upper bound, equal to the prosecutor's), `POPULATION` or `FRACTION`.
     marketer : float
-        Expected share of correct guesses if everybody is linked with a register of the population: the mean
-        of the journalist's risk; classes / people without one.
+        Expected share of correct guesses if everybody in each class is linked with a register of the
+        population: the mean of the journalist's risk over classes, by their sizes. Without a register it is
+        the number of classes / the sum of their sizes.
     sample_uniques : int
-        Classes of a single person.
+        Different people who are alone in a class.
     homogeneous : tuple of HomogeneousClasses
         Per sensitive column.
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.termination import Termination
 
 METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "local", "full_domain")
@@ -20,45 +21,6 @@ KERNELS = ("plain", "models", "recoding", "audit", "waiting", "pairs")
 
 DEMO_KERNELS = ("plain", "audit")
 """Those of `KERNELS` that ``kanon demo`` uses, so that a first look need not wait for the rest."""
-
-DIVERSITIES = ("frequency", "entropy", "distinct")
-"""Meanings of l: no value more often than 1/l, entropy of at least log l, at least l distinct values."""
-
-DISTANCES = ("equal", "ordered")
-"""Ground distances of t-closeness: all values equally far, or by rank."""
-
-
-MODEL_PARAMETERS = ("l", "p", "t")
-"""The parameters of `PrivacyModels` any of which asks for a model; a new model adds its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class PrivacyModels:
-    """What every class must satisfy besides k-anonymity, for each sensitive column.
-
-    Parameters
-    ----------
-    l : int, optional
-        l-diversity (Machanavajjhala et al. 2007), >= 2.
-    diversity : str
-        Which one, a name of `DIVERSITIES`; 'frequency' is that of Bredereck et al. (2014), section 4.3.
-    p : int, optional
-        p-sensitivity (Truta and Vinay 2006): at least p distinct values, >= 2.
-    t : float, optional
-        t-closeness (Li, Li and Venkatasubramanian 2007): greatest earth mover's distance between the
-        values of a class and those of the whole table, 0 <= t < 1.
-    distance : str
-        Ground distance of t-closeness, a name of `DISTANCES`; 'ordered' needs numeric values.
-    """
-
-    l: int | None = None  # noqa: E741 - the field's standard name
-    diversity: str = "frequency"
-    p: int | None = None
-    t: float | None = None
-    distance: str = "equal"
-
-    def __bool__(self) -> bool:
-        return any(getattr(self, name) is not None for name in MODEL_PARAMETERS)
 
 
 def kernels_for(method: str, models: PrivacyModels, *, has_hierarchies: bool = False) -> str:
@@ -103,7 +65,7 @@ class SolveRequest:
     seed: int | None = None
     seconds: float | None = None
     rest_may_be_small: bool = False
-    models: PrivacyModels = PrivacyModels()
+    models: PrivacyModels = field(default_factory=PrivacyModels)
     fewest_classes: int | None = None
     most_classes: int | None = None
     suppressed_rows: float | None = None

@@ -47,7 +47,7 @@ class ColumnFacts:
     type : str
         Its type as SQL writes it, with modifier.
     plain_type : str
-        The type below all domains as SQL writes it, with the modifier of the column or a domain.
+        The type below all domains, with the modifier of the column or a domain, and qualified.
     base_type : str
         The same without modifier: a bare name of ``pg_catalog`` or ``schema.name``.
     base_kind : str
@@ -64,6 +64,10 @@ class ColumnFacts:
         Whether the caller may read it.
     is_key : bool
         Whether it alone has a valid unique index or primary key.
+    below : str or None
+        Its type below all domains without modifier; None if it has no domain.
+    made_of : str or None
+        The base type and all types that it is made of, as JSON; None for plain types of ``pg_catalog``.
     """
 
     name: str
@@ -78,11 +82,41 @@ class ColumnFacts:
     collation_name: str | None
     selectable: bool
     is_key: bool
+    below: str | None = None
+    made_of: str | None = None
 
     @property
     def identifier(self) -> Identifier:
         """The quoted name."""
         return Identifier.of(self.name)
+
+    @property
+    def runs_no_code(self) -> bool:
+        """Whether a text becomes a value of the base type, and a value a text, by code of superusers alone.
+
+        Of composite types, ranges and arrays that others made, elements may be domains or have functions.
+        """
+        _, dot, name = self.base_type.rpartition(".")
+        return not dot or self.base_kind == "e" or (self.base_kind == "b" and not name.startswith("_"))
+
+    @property
+    def undomained(self) -> str:
+        """Its type with modifier, without domains, whose checks would run code of whoever made them."""
+        return self.plain_type
+
+    def label(self, value: str) -> str:
+        """Return the text of a value of an enumeration, which equals no other's."""
+        below = f"{value}::{self.below}" if self.below else value
+        return f'pg_catalog.textin(pg_catalog.enum_out({below})) COLLATE "C"'
+
+    def text(self, value: str) -> Fragment:
+        """Return the text of a value, as a cast gives it or, of a type of others, its output function.
+
+        Whoever owns a type may have made a cast, which would run their code.
+        """
+        if "." not in self.base_type:
+            return Fragment(f"{value}::pg_catalog.text")
+        return Fragment(f"CASE WHEN {value} IS DISTINCT FROM NULL THEN pg_catalog.format('%s', {value}) END")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,15 +349,21 @@ def has_equality(db: Database, relation: RelationFacts, columns: tuple[ColumnFac
     return not columns or _what_lacks(db, relation, columns) is None
 
 
-def equality_operator(db: Database, relation: RelationFacts, column: ColumnFacts) -> Fragment:
-    """Return the operator of GROUP BY for a column, spelled so that the search_path cannot replace it.
+def equality(db: Database, relation: RelationFacts, column: ColumnFacts, one: str, other: str) -> Fragment:
+    """Return whether two values of a column are equal, as GROUP BY finds whatever casts others made.
 
     A bare ``=`` on a type of an extension that is not on the path would compare something else (citext
-    as text).
+    as text). On a type that somebody made, the one that takes all types competes with those that its
+    casts lead to; records compare their fields as GROUP BY does, but cannot be hashed.
     """
     own = db.rows(statement("measure_equality"), relation.oid, column.name)
-    schema, name = (own[0]["schema"], own[0]["name"]) if own else ("pg_catalog", "=")
-    return Fragment(f"OPERATOR({Identifier.of(schema)}.{name})")
+    if own:
+        return Fragment(f"{one} OPERATOR({Identifier.of(own[0]['schema'])}.{own[0]['name']}) {other}")
+    if column.base_kind == "e":
+        return Fragment(f"{column.label(one)} OPERATOR(pg_catalog.=) {column.label(other)}")
+    if "." in column.base_type:
+        one, other = (f"ROW({value})::pg_catalog.record" for value in (one, other))
+    return Fragment(f"{one} OPERATOR(pg_catalog.=) {other}")
 
 
 def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_pg.errors import DatabaseError, LimitExceeded
+from kanon_pg.errors import DatabaseError, InputError, InstallError, LimitExceeded
 
 FEATURE_NOT_SUPPORTED = "0A000"
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -12,12 +12,15 @@ LOCK_NOT_AVAILABLE = "55P03"
 QUERY_CANCELED = "57014"
 SERIALIZATION_FAILURE = "40001"
 SYNTAX_ERROR = "42601"
+UNDEFINED_COLUMN = "42703"
 UNDEFINED_FUNCTION = "42883"
 UNDEFINED_SCHEMA = "3F000"
 UNDEFINED_TABLE = "42P01"
 DEPENDENT_OBJECTS = "2BP01"
 TRANSACTION_RESOLUTION_UNKNOWN = "08007"
 UNIQUE_VIOLATION = "23505"
+_UNTRANSLATABLE_CHARACTER = "22P05"
+_TOO_MANY_COLUMNS = "54011"
 _PROHIBITED_STATEMENT = "2F003"
 _UNDEFINED_OBJECT = "42704"
 
@@ -40,9 +43,27 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
     if state == _PROHIBITED_STATEMENT:  # of postgres_fdw and dblink alone
         return DatabaseError(
             "The server of a foreign table is reached without a password, which only superusers may do.",
-            hint="A role kanon_base_... reads it (see kanon.base): ALTER USER MAPPING FOR that role SERVER ... "
+            hint="Its reader is in kanon.base: ALTER USER MAPPING FOR kanon_base_... SERVER ... "
             "OPTIONS (ADD password '...'); or, as a superuser, OPTIONS (ADD password_required 'false').",
             server_state=state,
+        )
+    if state == _UNTRANSLATABLE_CHARACTER:
+        return DatabaseError(
+            "A text has a character that the encoding of the database does not have.",
+            hint="Leave it out, or use a database of encoding UTF8.",
+            server_state=state,
+        )
+    if state == _TOO_MANY_COLUMNS:
+        return DatabaseError(
+            "A table would need more columns than PostgreSQL allows.",
+            hint="Releases, and what they are made with, have columns besides those that are published: "
+            "publish fewer, from a view or by a declaration that gives the others no role.",
+            server_state=state,
+        )
+    if state == INSUFFICIENT_PRIVILEGE and hint is None and "tablespace" in message.lower():
+        hint = (
+            "Releases belong to kanon_owner: GRANT CREATE ON TABLESPACE ... TO kanon_owner; or keep them in "
+            "the database's own: SET default_tablespace = '';"
         )
     if state == _UNDEFINED_OBJECT and hint is None and "user mapping" in message:
         hint = "CREATE USER MAPPING FOR ... SERVER ... OPTIONS (user '...', password '...');"
@@ -75,3 +96,38 @@ def time_limit_passed() -> LimitExceeded:
         hint="Ask for less in one query, or have the rule seconds of its protected tables raised: "
         """SELECT kanon_protect(..., options => '{"seconds": 60}');""",
     )
+
+
+_WITHOUT_CHARACTERS = ("SQL_ASCII", "MULE_INTERNAL")
+"""Encodings of databases that PostgreSQL does not convert to Unicode."""
+
+
+def check_encoding(database: str, session: str) -> None:
+    """Refuse a database, or a session, whose texts may be no texts of Python.
+
+    ``sql/extension/encoding.sql`` says the same where there is no Python yet.
+
+    Parameters
+    ----------
+    database, session : str
+        ``server_encoding`` and ``client_encoding``; inside the server both are the database's.
+
+    Raises
+    ------
+    InstallError
+        If it is the database, with what to do.
+    InputError
+        If it is the session.
+    """
+    if database in _WITHOUT_CHARACTERS:
+        raise InstallError(
+            f"In a database of encoding {database} nobody can tell which characters texts have, so kanon "
+            "does not work there.",
+            hint="Make a database of encoding UTF8 and move the data there with pg_dump and pg_restore: "
+            "CREATE DATABASE ... ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0;",
+        )
+    if session in _WITHOUT_CHARACTERS:
+        raise InputError(
+            f"The connection has the encoding {session}, in which texts are only bytes.",
+            hint="SET client_encoding TO 'UTF8';",
+        )

@@ -6,6 +6,7 @@ Errors of psycopg become those of this package; packed columns are sent in the b
 from __future__ import annotations
 
 import os
+import pwd
 import selectors
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.misc import PGresAttDesc
 from psycopg.rows import dict_row, tuple_row
 
-from kanon_pg.db.failures import connection_lost, database_error, time_limit_passed
+from kanon_pg.db.failures import check_encoding, connection_lost, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.statements import Statement, statement
@@ -35,7 +36,7 @@ def mapped_errors() -> Iterator[None]:
         raise
     except (psycopg.DataError, UnicodeEncodeError) as error:
         if getattr(error, "sqlstate", None) is None:
-            raise _no_text() from error
+            raise _no_text(error) from error
         raise _of_server(error) from error  # type: ignore[arg-type]
     except psycopg.OperationalError as error:
         raise (connection_lost() if error.sqlstate is None else _of_server(error)) from error
@@ -51,7 +52,12 @@ def _of_server(error: psycopg.Error) -> KanonError:
     return by_sqlstate(state)(message, detail=diag.message_detail, hint=diag.message_hint)
 
 
-def _no_text() -> InputError:
+def _no_text(error: Exception) -> InputError:
+    if isinstance(error, UnicodeEncodeError) and error.encoding not in ("utf-8", "utf8"):
+        return InputError(
+            "A text has a character that the encoding of the connection does not have.",
+            hint="SET client_encoding TO 'UTF8';",
+        )
     return InputError(
         "A text has a character that PostgreSQL cannot store: a NUL, or half of one (a surrogate).",
         hint="Leave it out.",
@@ -121,6 +127,8 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
         If the DSN cannot be read, or a parameter is no part of one.
     DatabaseError
         If the server cannot be reached or refuses the login.
+    InstallError
+        If the database has an encoding that kanon does not work with.
     """
     if not isinstance(dsn, str):
         raise InputError("A DSN must be a text.", hint="Write it like host=... dbname=...")
@@ -133,17 +141,38 @@ def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Con
             hint="Write it like postgresql://user@host:5432/database or host=... dbname=...",
         ) from error
     try:
-        return psycopg.connect(address, application_name="kanon")
+        return _in_unicode(psycopg.connect(address, application_name="kanon"))
     except psycopg.OperationalError as error:
         account = _account_of_server(error)
         if as_server and account is not None:
             with suppress(psycopg.OperationalError), _acting_as(account):
-                return psycopg.connect(address, application_name="kanon")
+                return _in_unicode(psycopg.connect(address, application_name="kanon"))
         raise DatabaseError(
             "Cannot connect to the database.",
             detail=_in_one_line(str(error)),
-            hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
+            hint="Check --dsn or the PG* variables; `kanon up` starts a private server."
+            if account is None or as_server
+            else _HINT_FOR_ROOT.format(account=_name_of(account)),
         ) from error
+
+
+def _in_unicode(connection: Connection) -> Connection:
+    """Let a new connection carry all texts of its database, whatever the environment or the role says.
+
+    psycopg cannot read some of PostgreSQL's encodings.
+
+    Raises
+    ------
+    InstallError
+        If the database has no characters, but bytes; the connection is closed.
+    """
+    try:
+        connection.pgconn.exec_(b"SET client_encoding TO 'UTF8'")
+        _check_encoding(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 @contextmanager
@@ -184,6 +213,20 @@ def connected_to(target: Any) -> Connection:
             "kanon_pg.connect runs queries itself: connection.execute(...).",
         )
     return target
+
+
+_HINT_FOR_ROOT = (
+    "Of the commands, only `kanon install`, `kanon check` and `kanon uninstall` act as the server's account "
+    "({account}) where root calls them. Call this as that account, `sudo -u {account} kanon ...`, or name "
+    "a role of yours: --dsn 'host=localhost user=...'."
+)
+
+
+def _name_of(account: int) -> str:
+    try:
+        return pwd.getpwuid(account).pw_name
+    except KeyError:
+        return f"#{account}"  # as sudo takes the number of an account
 
 
 def _account_of_server(error: psycopg.OperationalError) -> int | None:
@@ -365,6 +408,14 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
+def _check_encoding(connection: Connection) -> None:
+    if connection.closed:  # what it is to do fails anyway
+        return
+    # not by connection.info, which decodes, and cannot in every encoding
+    settings = (connection.pgconn.parameter_status(name) for name in (b"server_encoding", b"client_encoding"))
+    check_encoding(*((value or b"").decode("ascii") for value in settings))
+
+
 _CONTACT_SECONDS = 0.2
 """How often the server is contacted at most while it has nothing to do."""
 
@@ -378,9 +429,15 @@ class PsycopgDatabase:
         Stays open; the caller commits or rolls back.
     on_progress : callable, optional
         Receives (phase, share) of every progress report.
+
+    Raises
+    ------
+    InstallError, InputError
+        If texts of the database or of the connection may be no texts of Python.
     """
 
     def __init__(self, connection: Connection, on_progress: Any = None) -> None:
+        _check_encoding(connection)
         self.connection = connection
         self._on_progress = on_progress
         self._ends: float | None = None
@@ -432,7 +489,7 @@ class PsycopgDatabase:
             self._reader = before
 
     def read(self, command: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.read`; a function of the reader runs the text, after the server has said its columns."""
+        """See `Database.read`; a function of the reader runs the text, once its columns are known."""
         if self._reader is None:
             raise AssertionError("Nothing says with whose rights is read.")
         if not self._reader:
@@ -451,7 +508,7 @@ class PsycopgDatabase:
         if not self.row(statement("may_read_as"), reader)["may_read"]:
             raise NotPermitted(
                 "Only members of kanon_owner can read tables through the client's interface.",
-                hint="Call the functions in the server, which need no such right: SELECT * FROM kanon_...(...);",
+                hint="Call the functions in the server, which need no such right.",
             )
 
     def _columns(self, command: Statement) -> str:
@@ -636,7 +693,7 @@ def as_texts(connection: Connection, values: Sequence[Any]) -> list[str | None]:
         try:
             dumped = None if value is None else transformer.get_dumper(value, PyFormat.TEXT).dump(value)
         except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise _no_text() from error
+            raise _no_text(error) from error
         except psycopg.ProgrammingError as error:
             raise InputError(
                 f"A parameter of type {type(value).__name__} has no form in SQL.", hint="Give its text."

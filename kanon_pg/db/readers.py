@@ -1,8 +1,9 @@
 """Readers: roles of which each may read one relation, as which the code that the relation brings along runs.
 
-Views, index expressions, constraints, types and what built-in functions execute from a text run with the rights of
-whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of that code but the
-relation itself. A reader owns nothing that anybody else calls, and whatever runs with its rights cannot write.
+Views, index expressions, constraints, types and what built-in functions execute from a text run with the
+rights of whoever reads. No other role of kanon reads what belongs to others, so that nothing is in reach of
+that code but the relation itself. A reader owns nothing that anybody else calls, and whatever runs with its
+rights cannot write.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
-from kanon_pg.db.failures import UNDEFINED_SCHEMA, UNDEFINED_FUNCTION
+from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
@@ -21,13 +22,16 @@ from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, Unsuitabl
 SCHEMA = "kanon_bases"
 """Schema of what reads base relations."""
 
+SHOWN_SCHEMA = "kanon_shown"
+"""Schema of what shows rows to whom its argument names: views of kanon alone call it, nobody may name it."""
+
 READERS_LOCK = 0x6B616E6F
-"""First key of the advisory locks that keep a reader for one relation while it is read; the second is its number."""
+"""First key of the locks that keep a reader for one relation while it is read; its number is the second."""
 
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
 
-_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shards", "safe"})
+_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shards", "kanon_shown", "safe"})
 """Schemas whose relations kanon makes; nobody else's code is in them."""
 
 
@@ -55,7 +59,7 @@ class Readable(Protocol):
         ...
 
 
-def is_own(relation: Relation) -> bool:
+def is_own(relation: Readable) -> bool:
     """Return whether kanon itself made a relation, so that nobody else's code is in it."""
     return relation.schema in _OWN_SCHEMAS
 
@@ -96,7 +100,7 @@ def require_reader(db: Database, relation: Readable) -> int:
     reader = reader_of(db, relation.oid)
     if reader is None:
         raise NotPermitted(
-            f"Relation {relation.identifier} has no reader: a role of kanon that may read it and nothing else.",
+            f"Relation {relation.identifier} has no reader, a role that may read it and nothing else.",
             hint="Its owner, as a curator, or a superuser can give it one: "
             f"SELECT kanon.grant_read({Literal(str(relation.identifier))});",
         )
@@ -107,8 +111,8 @@ def require_reader(db: Database, relation: Readable) -> int:
 def reading(db: Database, relation: Readable) -> Iterator[None]:
     """Have `Database.read` inside use the rights of the relation's reader.
 
-    A relation without one is given a reader for the time being, if the caller may let others read it and Citus has none
-    of it. What kanon itself made is read with the caller's own rights.
+    A relation without one is given a reader for the time being, if the caller may let others read it and
+    Citus has none of it. What kanon itself made is read with the caller's own rights.
 
     Raises
     ------
@@ -145,7 +149,7 @@ def define_base(
 ) -> Fragment:
     """Create what is read of a base relation from now on: a view, and a function of the same name.
 
-    Everything that shows something of the relation depends on the view, and so goes with the relation's columns.
+    Everything that shows something of the relation depends on the view, and goes with the relation's columns.
 
     Parameters
     ----------
@@ -166,11 +170,19 @@ def define_base(
         The call of the function, for FROM.
     """
     db.row(statement("define_base", reader=reader), base.name, str(text), rows, shown)
-    return Fragment(f"{base}({'CURRENT_USER' if shown else ''})")
+    return Fragment(f"{Identifier.of(SHOWN_SCHEMA, base.name)}(CURRENT_USER)" if shown else f"{base}()")
+
+
+def gather_statistics(db: Database, relation: Identifier) -> None:
+    """Gather statistics of what kanon stores, but not of columns whose type would run code of its own."""
+    for row in db.rows(statement("code_in_statistics"), str(relation)):
+        db.execute(statement("without_statistics", relation=relation, column=Identifier.of(row["name"])))
+    db.execute(statement("analyze", relation=relation))
 
 
 def drop_base(db: Database, name: str) -> None:
     """Remove what `define_base` made, after everything that shows its rows."""
     base = Identifier.of(SCHEMA, name)
-    db.execute(statement("drop_base_function", base=base))
+    shown = Identifier.of(SHOWN_SCHEMA, name)
+    db.execute(statement("drop_base_function", base=base, shown=shown))
     db.execute(statement("drop_base", base=base))

@@ -17,12 +17,12 @@ from typing import Any, NoReturn, TypeVar
 
 import plpy
 
-from kanon_pg.db.failures import QUERY_CANCELED, database_error, time_limit_passed
+from kanon_pg.db.failures import QUERY_CANCELED, check_encoding, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.settings import created_here
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import KanonError, NotPermitted
+from kanon_pg.errors import InputError, KanonError
 
 _CLOCK_MONOTONIC = 1
 
@@ -94,7 +94,7 @@ class _Reading:
 
     command: Statement
     arguments: tuple[Any, ...]
-    rows: Sequence[Row] = ()
+    rows: Sequence[Row] | None = None
     error: plpy.SPIError | None = None
 
     def run(self) -> None:
@@ -115,22 +115,13 @@ _readings: list[_Reading] = []
 
 
 def serve_reading() -> None:
-    """Run the pending statement with the rights of the current role, a reader, and take back all but its rows.
+    """Run the pending statement with the rights of the current role, a reader; take back all but its rows.
 
     A subtransaction that is rolled back undoes what the code of a relation did to settings, cursors and
     temporary tables. No rollback removes a prepared statement.
-
-    Raises
-    ------
-    NotPermitted
-        As an SQL error, if nothing is pending.
     """
-    if not _readings:
-        raise_to_sql(
-            NotPermitted(
-                "An inner function was called directly.", hint="Call the functions kanon_... instead."
-            )
-        )
+    if not _readings:  # somebody called the function directly
+        return
     # whatever runs now must not find it again
     reading = _readings.pop()
     known = plpy.execute("SELECT kanon.known_statements() AS known")[0]["known"]
@@ -141,7 +132,7 @@ def serve_reading() -> None:
     except _TakeBack:
         pass
     except plpy.SPIError as error:
-        reading.rows, reading.error = (), error
+        reading.error = error
     finally:
         plpy.prepare("SELECT kanon.forget_statements($1)", ["text[]"]).execute([known])
 
@@ -159,16 +150,38 @@ class SpiDatabase:
         self._phase: str | None = None
         self._shown_at = 0.0
         self._reader: str | None = None
+        self._encoding = ""
         session = self.row(statement("session_settings"))
+        self._encoding = session["encoding"]
+        check_encoding(self._encoding, self._encoding)
         self._talks = session["progress"] == "on"
         self.on_citus = bool(session["propagation"])
 
     def _run(self, command: Statement, arguments: tuple[Any, ...]) -> Any:
+        self._require_portable(command.text)
         # Texts without parameters are different each time: their plans are worth nothing later. Nor does the
         # server use several processes for what PL/Python prepared.
         if not command.types:
             return self._mapped(lambda: plpy.execute(command.text))
         return self._mapped(lambda: _plan(command).execute(list(arguments)))
+
+    def _require_portable(self, text: str) -> None:
+        """Refuse a statement that PL/Python would hand to the server in other characters.
+
+        It hands texts over in UTF-8, whatever the encoding of the database; values of parameters it converts.
+
+        Raises
+        ------
+        InputError
+            With what to do.
+        """
+        if self._encoding != "UTF8" and not text.isascii():
+            raise InputError(
+                f"In a database of encoding {self._encoding}, functions in the server take names and "
+                "constants in ASCII only.",
+                hint="The kanon command with --client takes all names. Or give columns other names in a "
+                "view, or use a database of encoding UTF8.",
+            )
 
     def _mapped(self, run: Callable[[], Any]) -> Any:
         try:
@@ -195,9 +208,10 @@ class SpiDatabase:
             self._reader = before
 
     def read(self, command: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.read`; the statement lies in this process's memory, where the reader's function finds it."""
+        """See `Database.read`; the statement waits in this process's memory for the reader's function."""
         if self._reader is None:
             raise AssertionError("Nothing says with whose rights is read.")
+        self._require_portable(command.text)
         reading = _Reading(command, arguments)
         if not self._reader:
             self._mapped(reading.run)
@@ -211,6 +225,8 @@ class SpiDatabase:
         if reading.error is not None:
             failed = reading.error
             self._mapped(lambda: _raise(failed))
+        if reading.rows is None:
+            raise AssertionError("The reader's function has not run the statement.")
         return reading.rows
 
     def row(self, command: Statement, *arguments: Any) -> Row:
@@ -225,7 +241,9 @@ class SpiDatabase:
 
     def lock(self, relation: Identifier) -> None:
         """See `Database.lock`; parsing a statement takes the locks of reading, and nothing runs."""
-        self._mapped(lambda: plpy.prepare(f"SELECT FROM {relation}"))
+        text = f"SELECT FROM {relation}"
+        self._require_portable(text)
+        self._mapped(lambda: plpy.prepare(text))
 
     def was_cancelled(self, error: Exception) -> bool:
         """See `Database.was_cancelled`."""

@@ -211,7 +211,14 @@ def count_values(
         If there are more than `MOST_VALUES`.
     """
     x, y = positions or (None, None)
-    query = statement("group_values", value=column.expression, x=x, y=y, **weighing.parts())
+    query = statement(
+        "group_values",
+        value=column.expression,
+        shown=column.facts.text("value"),
+        x=x,
+        y=y,
+        **weighing.parts(),
+    )
     rows = _rows(db, weighing, query)
     values = [
         FoundValue(row["shown"], 0, _weight(weighing, row), row["x"] if x else None, row["y"] if x else None)
@@ -306,7 +313,14 @@ def neighbours(
     columns = tuple(relation.column(name) for name in names)
     require_readable(relation, columns, weighing.subject.role)
     one, other = (CanonicalColumn(facts, Identifier.of("value")).expression for facts in columns)
-    query = statement("group_edges", relation=relation.identifier, one=one, other=other)
+    query = statement(
+        "group_edges",
+        relation=relation.identifier,
+        one=one,
+        other=other,
+        one_shown=columns[0].text("one"),
+        other_shown=columns[1].text("other"),
+    )
     with reading(db, relation):
         rows = db.read(query, MOST_EDGES + 1)
     if len(rows) > MOST_EDGES:

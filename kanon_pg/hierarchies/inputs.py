@@ -98,6 +98,8 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
         "hierarchy_column_values",
         relation=relation.identifier,
         column=column.identifier,
+        text=column.text(str(column.identifier)),
+        is_zoned=column.base_type == "timestamptz",
         is_moment=column.base_type in _MOMENTS,
         most=MAX_VALUES + 1,
     )

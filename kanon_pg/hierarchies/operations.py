@@ -15,6 +15,7 @@ from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import caller, describe, describe_readable, require_readable
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.settings import exact_text
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies import build, sources, storage
@@ -22,7 +23,7 @@ from kanon_pg.hierarchies.definition import HierarchyDefinition, read_definition
 from kanon_pg.hierarchies.ranges import TEXT
 from kanon_pg.hierarchies.storage import StoredHierarchy
 
-HierarchyName = Annotated[str, Argument("name", "Name of the hierarchy.")]
+HierarchyName = Annotated[str, Argument("text", "Name of the hierarchy.")]
 SourceRelation = Annotated[str, Argument("regclass", "Any table, view or release that you may read.")]
 StoringOptions = Annotated[Mapping[str, Any] | None, Argument("jsonb", "Object: description, shared.")]
 
@@ -103,7 +104,8 @@ def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDef
     UnknownName, NotPermitted
         If there is no such relation, or the caller may not read it.
     """
-    return sources.read_table(db, describe_readable(db, relation, caller(db)), options)
+    with exact_text(db):
+        return sources.read_table(db, describe_readable(db, relation, caller(db)), options)
 
 
 def build_column(
@@ -122,7 +124,8 @@ def build_column(
         raise InputError("The column is NULL.", hint="Name the column that the hierarchy is for.")
     found = facts.column(column)
     require_readable(facts, (found,), role)
-    return build.build(db, facts, found, spec, options)
+    with exact_text(db):
+        return build.build(db, facts, found, spec, options)
 
 
 def content(db: Database, name: str, *, role: str) -> HierarchyContent:

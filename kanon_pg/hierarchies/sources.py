@@ -258,7 +258,14 @@ def _rows(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...
     command = statement(
         "hierarchy_table_rows",
         relation=relation.identifier,
-        columns=[{"name": column.identifier, "alias": Identifier.of(alias)} for alias, column in numbered],
+        columns=[
+            {
+                "name": column.identifier,
+                "text": column.text(str(column.identifier)),
+                "alias": Identifier.of(alias),
+            }
+            for alias, column in numbered
+        ],
         most=_MOST_ENTRIES + 1,
     )
     with reading(db, relation):

@@ -198,7 +198,7 @@ def query_reader(db: Database, oids: Sequence[int]) -> int | None:
         raise Refusal(
             "Q109",
             Span(0, 0),
-            "The tables of this query belong to several owners, so that code of one could read what is another's.",
+            "The tables of this query belong to several owners: code of one could read what is another's.",
             "Let one role own them, or a superuser.",
         )
     if reader is None:

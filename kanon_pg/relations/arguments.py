@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -13,6 +12,9 @@ from kanon_pg.errors import InputError, UnknownName, as_given
 
 DEFAULT_SECONDS = 30.0
 """Default time limit of a search for better solutions."""
+
+_MOST_SECONDS = 1e12
+"""About what an interval of PostgreSQL holds."""
 
 AnyRelation = Annotated[str | None, Argument("regclass", "Any table, view or release that you may read.")]
 OwnRelation = Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
@@ -44,14 +46,14 @@ def check_k(k: Any) -> None:
 
 
 def check_time_limit(seconds: Any) -> None:
-    """Refuse a time limit that is NULL, infinite, or not above 0.
+    """Refuse a time limit that is NULL, no number, not above 0, or longer than an interval can be.
 
     Raises
     ------
     InputError
         With an example.
     """
-    if seconds is None or not math.isfinite(seconds) or seconds <= 0:
+    if seconds is None or not 0 < seconds <= _MOST_SECONDS:  # which NaN is not
         raise InputError(
             "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
         )

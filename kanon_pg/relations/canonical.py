@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kanon_pg.core.packed import ColumnKind, QuasiIdentifier
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION, SENT, form_of, value_type
 
 _INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
 _FLOATS = frozenset({"float4", "float8"})
@@ -39,18 +40,13 @@ _EXACT = (
 )
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
-_BYTES = {
-    "int8": "int8send",
-    "time": "time_send",
-    "timestamp": "timestamp_send",
-    "timestamptz": "timestamptz_send",
-    "numeric": "numeric_send",
-    "float4": "float4send",
-    "float8": "float8send",
-}
-"""Types whose own hash is too weak to tell row types apart, and what gives the bytes to hash instead: 64-bit
+_HASHED_AS_THEY_ARE = (_EXACT - SENT.keys()) | {"date", "bytea"}
+"""Types whose own hash tells their values apart, and row types. Others of `SENT` have a weak one: 64-bit
 integers and times are folded to 32 bits first, numeric forgets the sign and holds NaN and infinities equal,
 and the hash of a floating-point zero is that of NULL."""
+
+_PADDED = "bpchar"
+"""Its values are equal whatever blanks they end in, and a cast to text takes these away."""
 
 _COMPRESSIBLE = {"text": "text", "varchar": "character varying", "bpchar": "character", "bytea": "bytea"}
 """Types that can be stored compressed and are published as they are."""
@@ -95,25 +91,34 @@ class CanonicalColumn:
     @property
     def is_spelled_by_others(self) -> bool:
         """Whether which spelling a value gets depends on all rows that have it."""
-        return not self.is_exact and self.facts.base_type not in {"numeric", *_FLOATS}
+        if self.is_exact or self.facts.base_type in {"numeric", *_FLOATS}:
+            return False
+        return not (self.facts.base_type == _PADDED and self.facts.deterministic)
 
     @property
     def expression(self) -> Fragment:
-        """The column in one spelling per value, in terms of the base relation."""
-        name, kind = self.facts.identifier, self.facts.plain_type
-        if self.is_exact:
-            return Fragment(f"{name}")
-        if self.facts.base_type == "numeric":
-            return Fragment(f"pg_catalog.trim_scale({name})::{kind}")
-        if self.facts.base_type in _FLOATS:
-            return Fragment(f"(CASE WHEN {name} = 'NaN' THEN 'NaN' ELSE {name} + 0 END)::{kind}")
-        spelled = f'pg_catalog.min({name}::text COLLATE "C") OVER (PARTITION BY {name})'
-        return Fragment(f"({spelled})::{kind}{self._collation}")
+        """The column in one spelling per value, below its domains, in terms of the base relation.
 
-    @property
-    def _collation(self) -> str:
-        schema, name = self.facts.collation_schema, self.facts.collation_name
-        return f" COLLATE {Identifier.of(schema, name)}" if schema and name else ""
+        No value is made of text, so that no setting changes it and no cast or check of others runs.
+        """
+        value, base = self._below(f"{self.facts.identifier}"), self.facts.base_type
+        if self.is_exact:
+            return Fragment(value)
+        if base == "numeric":
+            return Fragment(f"pg_catalog.trim_scale({value})")
+        if base in _FLOATS:
+            is_nan = f"{value} OPERATOR(pg_catalog.=) 'NaN'"
+            return Fragment(f"CASE WHEN {is_nan} THEN 'NaN' ELSE {value} OPERATOR(pg_catalog.+) '0' END")
+        if base == _PADDED:
+            value = f"({value}::pg_catalog.text)::pg_catalog.bpchar"
+        if not self.is_spelled_by_others:
+            return Fragment(value)
+        first = f"pg_catalog.first_value({value}) OVER (PARTITION BY {value} ORDER BY {self.look(value)})"
+        return Fragment(f"({first})::{self.facts.plain_type}" if self.facts.has_own_typmod else first)
+
+    def _below(self, value: str) -> str:
+        """Return a value of the column in the type below its domains, which is the same value."""
+        return f"{value}::{self.facts.below}" if self.facts.below else value
 
     @property
     def suppressed(self) -> Fragment:
@@ -133,24 +138,46 @@ class CanonicalColumn:
         own_type = _COMPRESSIBLE.get(facts.base_type)
         if own_type is None or not self.is_exact:
             return Fragment(cell)
-        if facts.type.startswith(own_type):
+        if facts.below is None:
             return Fragment(f"({cell} || '')::{facts.type}")
-        # A domain; it may forbid what its base type allows. Padding could not be restored without its length.
+        # A domain; padding could not be restored without its length.
         return Fragment(cell if own_type == "character" else f"({cell} || '')::{own_type}")
 
     def hashed(self, table: str) -> Fragment:
-        """What stands for the column in a hash: stable across servers, equal for equal cells.
+        """What stands for the column in a hash: stable across servers and sessions, equal for equal cells.
 
         Parameters
         ----------
         table : str
             Alias of the query that has the column under `alias`.
         """
-        cell, base = f"{table}.{self.alias}", self.facts.base_type
-        if base in _BYTES:
-            return Fragment(f"pg_catalog.{_BYTES[base]}({cell})")
-        own_hash = self.facts.deterministic and base in _EXACT
-        return Fragment(cell if own_hash else f'{cell}::text COLLATE "C"')
+        cell = f"{table}.{self.alias}"
+        if self.facts.base_type == _PADDED:
+            return Fragment(f'{self._below(cell)}::pg_catalog.text COLLATE "C"')
+        return self.look(cell)
+
+    def look(self, value: str) -> Fragment:
+        """What stands for a value as readers see it: different for values that look different.
+
+        Parameters
+        ----------
+        value : str
+            A value of the column in SQL.
+        """
+        facts = self.facts
+        if facts.deterministic and facts.base_type in _HASHED_AS_THEY_ARE:
+            return Fragment(value)
+        value = self._below(value)
+        if facts.base_type in SENT:
+            return Fragment(f"pg_catalog.{SENT[facts.base_type]}({value})")
+        if facts.base_type == _PADDED:
+            return Fragment(f'pg_catalog.textin(pg_catalog.bpcharout({value})) COLLATE "C"')
+        if facts.base_type in SAME_IN_EVERY_SESSION:
+            return Fragment(f'{value}::pg_catalog.text COLLATE "C"')
+        if facts.base_kind == "e":
+            return Fragment(facts.label(value))
+        kind = value_type(facts)
+        return Fragment(f'kanon.spelled({value}) COLLATE "C"' if kind is None else form_of(kind, value))
 
     def identity(self, table: str) -> Fragment:
         """A bigint per cell, equal exactly for equal cells (up to a 64-bit hash), never NULL."""
@@ -176,11 +203,15 @@ class CanonicalColumn:
         if self.kind == "categorical":
             return None
         cell = number = f"{table}.{self.alias}"
-        if self.facts.base_type in _MOMENTS:
+        if self.facts.base_type == "date":  # which reaches further than moments do
+            days = f"({cell} - '1970-01-01'::pg_catalog.date) * 86400::double precision"
+            infinite = f"pg_catalog.date_part('epoch', {cell})"
+            number = f"CASE WHEN pg_catalog.isfinite({cell}) THEN {days} ELSE {infinite} END"
+        elif self.facts.base_type in _MOMENTS:
             number = f"pg_catalog.date_part('epoch', {cell})"
         elif self.facts.base_type == "numeric":
             number = f"pg_catalog.round(LEAST(GREATEST({cell}, -1e300), 1e300), 100)"
-        clamped = f"LEAST(GREATEST({number}::double precision, -1e300), 1e300)"
+        clamped = f"LEAST(GREATEST(({number})::double precision, -1e300), 1e300)"
         return Fragment(f"CASE WHEN {cell} IS NULL THEN 'NaN' ELSE {clamped} END")
 
     def for_solver(self) -> QuasiIdentifier:

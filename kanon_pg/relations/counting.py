@@ -243,7 +243,7 @@ def fingerprint(
     *,
     sensitive: tuple[CanonicalColumn, ...] = (),
 ) -> tuple[int, int]:
-    """Return (rows, sum over rows of half a hash) of a relation now; arguments and rights as of `count_row_types`."""
+    """Return (rows, sum over rows of half a hash) of a relation now; all else as `count_row_types`."""
     parts = _query_parts(db, relation, columns, sensitive, entity)
     (found,) = db.read(statement("fingerprint_row_types", **parts))
     return found["rows"], int(found["fingerprint"])
@@ -259,7 +259,10 @@ def _query_parts(
     return {
         "relation": relation,
         "shards": _shards(db, relation),
-        "columns": [_parts(column, number) for number, column in enumerate(columns + sensitive, 1)],
+        "columns": [
+            _parts(column, number, is_sensitive=number > len(columns))
+            for number, column in enumerate(columns + sensitive, 1)
+        ],
         "quasi_identifiers": [column.alias for column in columns] if sensitive else None,
         "entity": None if entity is None else _entity_parts(entity),
         "hash_seed": HASH_SEED,
@@ -273,13 +276,17 @@ def _shards(db: Database, relation: Identifier | Fragment) -> list[Identifier]:
     return [Identifier.of(row["schema"], row["name"]) for row in db.rows(statement("shards"), str(relation))]
 
 
-def _parts(column: CanonicalColumn, number: int) -> dict[str, Any]:
+def _parts(column: CanonicalColumn, number: int, *, is_sensitive: bool) -> dict[str, Any]:
+    # Of sensitive values models need the order alone. It is the server's: as numbers of 64 bits some values
+    # that differ are equal, among them NaN and infinity.
+    order = Identifier.of(f"order_{number}") if is_sensitive and column.kind == "numeric" else None
     return {
         "expression": column.expression,
         "alias": column.alias,
         "hashed": column.hashed("types"),
         "identity": column.identity("types"),
-        "value": column.value("types"),
+        "value": Fragment(f"coalesce({order}.place, 'NaN')") if order else column.value("types"),
+        "order": order,
         "cell": Identifier.of(f"cell_{number}"),
         "number": Identifier.of(f"value_{number}"),
         "hashed_pair": column.hashed("pairs"),

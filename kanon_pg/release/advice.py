@@ -66,24 +66,29 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
         )
 
 
-def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Sequence[ColumnFacts]) -> None:
-    """Say which sensitive columns have a value of their own in nearly every row: they identify rows then.
+def notice_unique_published(
+    db: Database, relation: RelationFacts, published: Sequence[ColumnFacts], sensitive: Sequence[ColumnFacts]
+) -> None:
+    """Say which published columns have a value of their own in nearly every row: they identify rows then.
 
     Looks at 100,000 rows at most.
 
     Parameters
     ----------
-    sensitive : sequence of ColumnFacts
+    published : sequence of ColumnFacts
         Columns that are published as they are.
+    sensitive : sequence of ColumnFacts
+        Those of them that are sensitive.
     """
-    columns = [column for column in sensitive if has_equality(db, relation, (column,))]
+    columns = [column for column in published if has_equality(db, relation, (column,))]
     if not columns or _rows_are_elsewhere(db, relation):
         return
     found = _columns_found_by(db, "distinct_values", relation, columns)
     for column, (values, distinct) in zip(columns, found, strict=True):
         if values >= _FEWEST_ROWS and distinct >= _NEARLY_ALL * values:
+            role = "Sensitive" if column in sensitive else "Insensitive"
             db.notice(
-                f"Sensitive column {column.identifier} has a value of its own in nearly every row, and is "
+                f"{role} column {column.identifier} has a value of its own in nearly every row, and is "
                 "published as it is: who knows a value finds the row. Publish it coarser (a view that rounds "
                 "it as the base), declare it as a quasi-identifier, or leave it out."
             )
@@ -103,8 +108,8 @@ def notice_empty(db: Database, base: RelationFacts, release: Identifier) -> None
         (found,) = db.read(statement("is_empty", relation=base.identifier))
     if found["empty"]:
         db.notice(
-            f"{base.identifier} is empty, so {release} shows no rows. If a load has failed, load the data and call "
-            "kanon_refresh again."
+            f"{base.identifier} is empty, so {release} shows no rows. If a load has failed, load the data "
+            "and call kanon_refresh again."
         )
 
 

@@ -10,7 +10,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import NotPermitted, UnsuitableRelation
 
 OWNER = "kanon_owner"
-"""The role that owns what kanon_pg stores; it evaluates nothing that others wrote, and reads no base relation."""
+"""The role that owns what kanon_pg stores; it evaluates nothing that others wrote."""
 
 
 def require_suitable(db: Database, facts: RelationFacts) -> None:

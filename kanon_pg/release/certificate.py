@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError, ReleaseError
+from kanon_pg.errors import InputError, ReleaseError, UnknownName, as_given
 from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
@@ -43,7 +44,7 @@ class CertificateRequest:
         Seconds for a search for prices, > 0, where the release has none.
     """
 
-    release: Annotated[str, Argument("name", "Its name, or its view: 'patients' or 'safe.patients'.")]
+    release: Annotated[str, Argument("text", "Its name, or its view: 'patients' or 'safe.patients'.")]
     time_limit: Annotated[
         float, Argument("interval", "How long to search for a proof, if what was stored is none.")
     ] = DEFAULT_SECONDS
@@ -78,8 +79,11 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     """
     request.check()
     row = existing_release(db, request.release)
-    proof = db.row(statement("fetch_proof"), row["name"])
-    _require_certifiable(row, has_models=proof["has_models"])
+    proofs = db.rows(statement("fetch_proof"), row["name"])
+    if not proofs:
+        raise UnknownName(f"Release {as_given(row['name'])} was dropped meanwhile.")
+    proof = proofs[0]
+    _require_certifiable(row, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
     subject = resolve(db, str(row["base"]), role=role)
     base = subject.relation
     require_readable_base(db, base)

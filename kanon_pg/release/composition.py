@@ -11,31 +11,34 @@ The database finds the class of each row and counts the histories. What a releas
   row is which: their classes are exact, whatever became of the table since.
 - Of any other release the rules are applied to the table again, and the result is compared with what is
   stored. Rows that were not written since have the class that the rules give them. Rows that were are taken
-  for what they look like (`Composition.assumed_rows`), although they may have changed places. Rows of which
-  nothing tells the class are left out and counted (`Composition.unseen_rows`).
+  for what they look like (`Composition.assumed_rows`), although they may have changed places; of others
+  nothing tells the class (`Composition.unseen_rows`). Both count as people who may be alone, and as nobody's
+  candidates: so nobody has fewer candidates than is said, and no more people have too few.
 
 Classes, rows and people are compared by hashes of 64 bits, as everywhere in this package.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.failures import SERIALIZATION_FAILURE
+from kanon_pg.db.failures import LOCK_NOT_AVAILABLE, SERIALIZATION_FAILURE, UNDEFINED_COLUMN, UNDEFINED_TABLE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
-from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.db.settings import exact_text, setting, working_memory
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, ReleaseBusy, UnknownName
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
 from kanon_pg.release.base import OWNER, require_readable_base
@@ -64,15 +67,15 @@ NOT_SEEN = (
 )
 """What no comparison of releases can know of."""
 
+_LONGEST_WAIT = "500ms"
+"""For locks: below ``deadlock_timeout``, so that a comparison ends before it ends what waits for it."""
+
 _INTERVENTION = ("57", "08")
 """Classes of SQLSTATE: somebody intervened (a cancelled statement, a limit, a shutdown); no connection."""
 
 _VERSION = re.compile(r"(.+)@([0-9]{1,18})", re.DOTALL)
-_ROWS = Fragment("kanon_rows")
-
-_SOURCE = Identifier.of(BASES_SCHEMA, "kanon composition")
-"""What reads the base relation during a call; a name that no release gives."""
-"""The rows of the base relation inside the statement."""
+_SOURCE = "kanon composition {}"
+"""What reads a base relation during a call, in `BASES_SCHEMA`; a name that no release gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +128,17 @@ class Composition:
     k : int
         Fewest people that should be left.
     people : int
-        People of whom one of the releases shows a row that is seen.
+        People of whom one of the releases shows a row, at most.
     smallest : int or None
-        Candidates of the person who has the fewest; None without people.
+        Candidates of the person who has the fewest, at least; None without people.
     average : float or None
-        Candidates of a person on average.
+        Candidates of a person on average, at least.
     people_below : int
-        People with fewer than k candidates.
+        People with fewer than k candidates, at most.
     unseen_rows : int
-        Rows that are left out.
+        Rows of which nothing tells the class.
     assumed_rows : int
-        Rows that are seen, but only taken for those that a release shows, because they look like them. If
+        Further rows that are only taken for those that a release shows, because they look like them. If
         there are neither of these, everything is exact.
     """
 
@@ -183,6 +186,36 @@ class _ComparedRelease:
     whole: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A base relation of the releases.
+
+    Parameters
+    ----------
+    facts : RelationFacts
+        The relation.
+    keys : tuple of str
+        Columns that say which of its rows is which row of the others; none if there are no others, and
+        nothing needs to be known again.
+    number : int
+        Its place among the base relations.
+    """
+
+    facts: RelationFacts
+    keys: tuple[str, ...]
+    number: int
+
+    @property
+    def rows(self) -> Identifier:
+        """Its rows inside the statement."""
+        return Identifier.of(f"kanon_rows_{self.number}")
+
+    @property
+    def source(self) -> Identifier:
+        """What reads it."""
+        return Identifier.of(BASES_SCHEMA, _SOURCE.format(self.number))
+
+
 def composition(db: Database, request: CompositionRequest, *, role: str) -> tuple[Composition, ...]:
     """Say what releases of one table disclose together.
 
@@ -204,15 +237,57 @@ def composition(db: Database, request: CompositionRequest, *, role: str) -> tupl
         If nothing tells which row of one of them is which of another.
     NotPermitted
         If the role may not read the base relation.
+    ReleaseBusy
+        If another call changed one of them meanwhile.
     """
     request.check()
     sources = [_source(db, name) for name in dict.fromkeys(request.releases)]
-    _require_comparable(sources)
-    base = resolve(db, str(sources[0].row["base"]), role=role).relation
+    oids = list(dict.fromkeys(one.row["base"] for one in sources))
+    found = {oid: resolve(db, str(oid), role=role).relation for oid in oids}
+    keys = _require_comparable(db, sources, found)
+    bases = {oid: _Base(found[oid], keys[oid], number) for number, oid in enumerate(oids)}
     memory = memory_budget(db)
-    with working_memory(db, memory), exact_text(db):
+    with working_memory(db, memory), exact_text(db), _as_recorded(db, sources):
         db.progress("comparing releases")
-        return _compared(db, base, sources, request.k)
+        return _compared(db, bases, sources, request.k)
+
+
+@contextmanager
+def _as_recorded(db: Database, sources: Sequence[_ComparedRelease]) -> Iterator[None]:
+    """Refuse what the block finds, or fails at, unless all releases are recorded as before at its end.
+
+    Nor does it wait for those who change them: who drops a release locks its relations one by one, and a
+    comparison that holds one and waits for another would be a deadlock.
+    """
+    try:
+        with db.savepoint(), setting(db, "lock_timeout", _LONGEST_WAIT):
+            yield
+    except DatabaseError as error:
+        # relations go at once for everybody, also where the transaction sees the record as it was
+        if error.server_state not in (UNDEFINED_TABLE, UNDEFINED_COLUMN, LOCK_NOT_AVAILABLE):
+            raise
+        raise _changed_meanwhile() from error
+    if not _are_recorded(db, sources):
+        raise _changed_meanwhile()
+
+
+def _are_recorded(db: Database, sources: Sequence[_ComparedRelease]) -> bool:
+    return all(
+        db.rows(statement("fetch_release"), one.row["name"]) == [one.row]
+        and (
+            find_series(db, one.row["name"]) == one.series
+            if one.version is None
+            else one.version in remembered_versions(db, one.row["name"])
+        )
+        for one in sources
+    )
+
+
+def _changed_meanwhile() -> ReleaseBusy:
+    return ReleaseBusy(
+        "Another session changes a release that is compared, or its table.",
+        hint="Compare them again in a moment; if this stays so, publish them anew with kanon_anonymize.",
+    )
 
 
 # --- which releases -----------------------------------------------------------------------------------------
@@ -269,15 +344,20 @@ def _current(db: Database, row: Row, label: str) -> _ComparedRelease:
     return _ComparedRelease(label, row, row["k"], row["entity"])
 
 
-def _require_comparable(sources: Sequence[_ComparedRelease]) -> None:
-    """Refuse releases between which nothing tells which row, or which person, is which."""
+def _require_comparable(
+    db: Database, sources: Sequence[_ComparedRelease], bases: Mapping[int, RelationFacts]
+) -> dict[int, tuple[str, ...]]:
+    """Refuse releases between which nothing tells which row, or which person, is which.
+
+    Returns
+    -------
+    dict of int to tuple of str
+        Of each base relation the columns that identify a row.
+    """
+    if len(bases) > 1:
+        return _keys_that_are_followed(db, sources, bases)
     first = sources[0]
     for one in sources[1:]:
-        if one.row["base"] != first.row["base"]:
-            raise InputError(
-                f"{_named(first)} and {_named(one)} are releases of different tables.",
-                hint="Releases of one table can be compared; publish both from it, or from one view.",
-            )
         if one.entity != first.entity:
             raise InputError(
                 f"People are not counted by the same column in {_named(first)} and {_named(one)}.",
@@ -292,6 +372,66 @@ def _require_comparable(sources: Sequence[_ComparedRelease]) -> None:
             detail="Rows are known by a primary key, the same when each of them was published.",
             hint="Give the table a primary key and publish them anew.",
         )
+    return dict.fromkeys(bases, next(filter(None, keys), ()))
+
+
+def _keys_that_are_followed(
+    db: Database, sources: Sequence[_ComparedRelease], bases: Mapping[int, RelationFacts]
+) -> dict[int, tuple[str, ...]]:
+    """Return of each base relation the columns that are the key of the one table from which all of them come.
+
+    Raises
+    ------
+    InputError
+        If there is no such table, or one of them does not have its key.
+    """
+    first = sources[0]
+    for one in sources[1:]:
+        if one.row["base"] == first.row["base"]:
+            continue
+        if (
+            db.row(statement("composition/same_table"), first.row["base"], one.row["base"])["relation"]
+            is None
+        ):
+            raise InputError(
+                f"{_named(first)} and {_named(one)} are releases of different tables.",
+                detail="Their base relations read no table in common, so nothing tells whether they are "
+                "about the same people. That does not make them safe: whoever can link them may know more.",
+                hint="Releases can be compared whose base relations are one table, its partitions, or "
+                "views of it that show its primary key.",
+            )
+    origins = {
+        oid: {
+            row["name"]: (row["relation"], row["origin"])
+            for row in db.rows(statement("composition/origins"), oid)
+        }
+        for oid in bases
+    }
+    for table in dict.fromkeys(relation for relation, _ in origins[first.row["base"]].values()):
+        named = [row["columns"] for row in db.rows(statement("series/row_keys"), table)]
+        keys = {oid: _shown(origins[oid], table, named[0]) if named else () for oid in bases}
+        people = {
+            None if one.entity is None else origins[one.row["base"]].get(one.entity, (0, one.label))
+            for one in sources
+        }
+        known = all(one.keys in (None, keys[one.row["base"]]) for one in sources)
+        if all(keys.values()) and known and len(people) == 1:
+            return keys
+    names = ", ".join(one.label for one in sources)
+    raise InputError(
+        f"Nothing tells which row of one of these releases is which row of another: {names}.",
+        detail="Their base relations read the same table, so they may be about the same people, but not all "
+        "of them have its primary key, or the column by which people are counted, as the table has it. What "
+        "they disclose together is not known; they are not safe together for that.",
+        hint="Publish them from one table, or have the views show its primary key as it is.",
+    )
+
+
+def _shown(origins: Mapping[str, tuple[int, str]], table: int, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that show those of a table; none if one of these is missing."""
+    names = {origin: name for name, origin in origins.items()}
+    found = [names.get((table, column)) for column in columns]
+    return () if None in found else tuple(filter(None, found))
 
 
 def _named(source: _ComparedRelease) -> str:
@@ -302,7 +442,7 @@ def _named(source: _ComparedRelease) -> str:
 
 
 def _compared(
-    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], k: int | None
+    db: Database, bases: Mapping[int, _Base], sources: Sequence[_ComparedRelease], k: int | None
 ) -> tuple[Composition, ...]:
     rules = {one.label: _rules(db, one.row) for one in sources if one.keys is None}
     described = [
@@ -312,7 +452,7 @@ def _compared(
             "class": Identifier.of(f"class_{number}"),
             "unknown": Identifier.of(f"unknown_{number}"),
             "assumed": Identifier.of(f"assumed_{number}"),
-            "text": _classes(db, one, rules.get(one.label)),
+            "text": _classes(db, one, rules.get(one.label), bases[one.row["base"]]),
         }
         for number, one in enumerate(sources)
     ]
@@ -324,13 +464,19 @@ def _compared(
             sources=described,
             by_person=sources[0].entity is not None,
             together=[
-                {"number": number, "k": fewest, "sources": [described[place] for place in places]}
+                {
+                    "number": number,
+                    "k": fewest,
+                    "fewest": _fewest_of_any([sources[place] for place in places]),
+                    **_conditions([described[place] for place in places]),
+                }
                 for number, (places, fewest) in enumerate(zip(together, least, strict=True))
             ],
-            **_base_parts(db, base, sources, list(rules.values())),
+            bases=_base_parts(db, bases, sources, rules),
         )
     )
-    drop_base(db, _SOURCE.name)
+    for base in bases.values():
+        drop_base(db, base.source.name)
     compositions = [
         Composition(
             releases=tuple(sources[place].label for place in together[row["number"]]),
@@ -344,8 +490,27 @@ def _compared(
         )
         for row in sorted(found, key=lambda row: row["number"])
     ]
-    _tell(db, base, rules, compositions)
+    _tell(db, bases[sources[0].row["base"]].facts, rules, compositions)
     return tuple(sorted(compositions, key=lambda one: _order(one, len(sources))))
+
+
+def _fewest_of_any(sources: Sequence[_ComparedRelease]) -> int:
+    """Return how many candidates anybody has, whatever is not known: a version by itself shows k people."""
+    one, *others = sources
+    return 1 if others or one.whole else one.k
+
+
+def _conditions(sources: Sequence[Mapping[str, Any]]) -> dict[str, Fragment]:
+    """Return what the statement says of a history in some of the releases."""
+    unknown = [str(one["unknown"]) for one in sources]
+    undecided = [*unknown, *(str(one["assumed"]) for one in sources)]
+    return {
+        "numbers": Fragment(", ".join(str(one["number"]) for one in sources)),
+        "classes": Fragment(", ".join(str(one["class"]) for one in sources)),
+        "shown": Fragment("(" + " OR ".join(f"{one['class']} <> 0" for one in sources) + ")"),
+        "unknown": Fragment("(" + " OR ".join(unknown) + ")"),
+        "undecided": Fragment("(" + " OR ".join(undecided) + ")"),
+    }
 
 
 def _subsets(count: int) -> list[tuple[int, ...]]:
@@ -376,8 +541,11 @@ class _Rules:
 
 
 def _rules(db: Database, row: Row) -> _Rules:
-    recorded = db.row(statement("composition/recorded"), row["name"])
-    models = PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"])
+    found = db.rows(statement("composition/recorded"), row["name"])
+    if not found or not row["mapping_name"]:
+        raise _changed_meanwhile()
+    recorded = found[0]
+    models = PrivacyModels.of(json.loads(recorded["parameters"]))
     return _Rules(recorded_plan(db, row, _base(db, row), models=models), recorded)
 
 
@@ -385,13 +553,13 @@ def _base(db: Database, row: Row) -> RelationFacts:
     return describe(db, str(row["base"]), OWNER)
 
 
-def _classes(db: Database, source: _ComparedRelease, rules: _Rules | None) -> Fragment:
+def _classes(db: Database, source: _ComparedRelease, rules: _Rules | None, base: _Base) -> Fragment:
     """Return the query for the class of each row."""
     if source.version is not None and source.version.classes is not None:
         erased = Fragment(str(source.version.erased_rows))
         return render("composition/kept", version=source.version.classes, erased=erased)
     if rules is not None:
-        return _recomputed(source.row, rules)
+        return _recomputed(source.row, rules, base)
     storage = Identifier.of(source.row["storage_schema"], source.row["storage_name"])
     if source.series is None:
         plan = recorded_plan(db, source.row, _base(db, source.row))
@@ -403,11 +571,11 @@ def _classes(db: Database, source: _ComparedRelease, rules: _Rules | None) -> Fr
     return render("composition/linked", **parts)
 
 
-def _recomputed(row: Row, rules: _Rules) -> Fragment:
+def _recomputed(row: Row, rules: _Rules, base: _Base) -> Fragment:
     plan, recorded = rules.plan, rules.recorded
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
     parts = storage_parts(plan, nodes) | {
-        "relation": _ROWS,
+        "relation": base.rows,
         "source": None,
         # What passes as a person through the statements of the guard is the row.
         "entity": {"expression": Identifier.of(ROW)},
@@ -417,13 +585,13 @@ def _recomputed(row: Row, rules: _Rules) -> Fragment:
         "mapping": Identifier.of(row["mapping_schema"], row["mapping_name"]),
         "parts": Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
         "hash_seed": recorded["hash_seed"],
-        "settled": _settled(recorded),
+        "settled": _settled(recorded, base.rows),
         "was_refreshed": recorded["was_refreshed"],
     }
     return render("composition/recomputed", **parts)
 
 
-def _settled(recorded: Row) -> Fragment | None:
+def _settled(recorded: Row, rows: Identifier) -> Fragment | None:
     """Return the condition that a row is as the release read it; None if nothing tells.
 
     A transaction before one wrote it, which has its number modulo 2^32, in a table that the release read.
@@ -432,24 +600,52 @@ def _settled(recorded: Row) -> Fragment | None:
     before, tables = recorded["settled_before"], ", ".join(recorded["settled_tables"])
     if before is None or not tables:
         return None
-    written = "kanon_rows.kanon_written"
+    written = f"{rows}.kanon_written"
     return Fragment(
         f"({written} >= 3 AND (({written} - {before}) & 4294967295) >= 2147483648"
-        f" AND kanon_rows.kanon_table = ANY ('{{{tables}}}'::oid[]))"
+        f" AND {rows}.kanon_table = ANY ('{{{tables}}}'::oid[]))"
     )
 
 
 def _base_parts(
-    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], rules: Sequence[_Rules]
-) -> dict[str, Any]:
-    """Return what the statement reads of the base relation: nothing, if no source needs it."""
-    if not rules:
-        return {"relation": None}
-    seen = describe(db, str(base.oid), OWNER)
+    db: Database,
+    bases: Mapping[int, _Base],
+    sources: Sequence[_ComparedRelease],
+    rules: Mapping[str, _Rules],
+) -> list[dict[str, Any]]:
+    """Return what the statement reads of the base relations: those whose rules are applied again."""
+    found = []
+    for oid, base in bases.items():
+        own = [one for one in sources if one.row["base"] == oid and one.label in rules]
+        if own:
+            read = _read_base(db, base, own[0].entity, [rules[one.label] for one in own])
+            found.append({"rows": base.rows, "relation": read})
+            if len(bases) > 1:
+                _require_different_rows(db, base, read)
+    return found
+
+
+def _require_different_rows(db: Database, base: _Base, read: Fragment) -> None:
+    """Refuse a base relation, beside others, that has a row of their table several times.
+
+    Raises
+    ------
+    InputError
+        With what to do.
+    """
+    if db.row(statement("composition/repeats", relation=read))["repeats"]:
+        raise InputError(
+            f"{base.facts.identifier} has several rows for one row of the table that it reads, so nothing "
+            "tells which row of one of these releases is which row of another.",
+            hint="Publish them from one table, or have the view join nothing that repeats rows.",
+        )
+
+
+def _read_base(db: Database, base: _Base, entity: str | None, rules: Sequence[_Rules]) -> Fragment:
+    """Return what reads a base relation."""
+    seen, keys = describe(db, str(base.facts.oid), OWNER), base.keys
     require_readable_base(db, seen)
     is_versioned = any(one.recorded["settled_before"] is not None for one in rules)
-    keys = next((one.keys for one in sources if one.keys), ())
-    entity = sources[0].entity
     needed = {
         column.name
         for one in rules
@@ -473,7 +669,7 @@ def _base_parts(
         },
     )
     rows: int = db.row(statement("estimate_rows"), str(seen.identifier))["rows"]
-    return {"relation": define_base(db, require_reader(db, seen), _SOURCE, text, rows=rows)}
+    return define_base(db, require_reader(db, seen), base.source, text, rows=rows)
 
 
 # --- notices ------------------------------------------------------------------------------------------------
@@ -488,15 +684,15 @@ def _tell(
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.unseen_rows]
         db.notice(
             f"The class of {unseen} rows is not known, in {', '.join(unclear)}: they changed since, or rows "
-            "that look alike may have changed places. They are left out; there may be more people and more "
-            "candidates than said. kanon_refresh brings a release up to date"
+            "that look alike may have changed places. Whoever they are may be alone, and is counted so: "
+            "there may be more candidates than said, not fewer. kanon_refresh brings a release up to date"
             + (f", and with {remembers} it says which row is which." if remembers else ".")
         )
     if found[0].assumed_rows:
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.assumed_rows]
         said = (
             f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
-            f"{', '.join(unclear)} since, and are taken for what they look like."
+            f"{', '.join(unclear)} since. Whoever they are may be alone, and is counted so."
         )
         theirs = {name: rules[name] for name in rules if name in unclear}
         db.notice(" ".join([said, *_what_settles(theirs, remembers)]))
@@ -536,7 +732,7 @@ def _what_settles(rules: Mapping[str, _Rules], remembers: str | None) -> list[st
 
 
 def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
-    """Say what a release and others of its table, which the same people may read, disclose together.
+    """Say what a release and others disclose together, of what reads the same table, with the same readers.
 
     Parameters
     ----------
@@ -546,8 +742,14 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
         Who published it.
     """
     others = db.rows(statement("releases_for_same_readers"), release)[: MOST - 1]
-    if not others:
-        return
+    same = [row for row in others if row["is_same"]]
+    if same:
+        _notice_together(db, release, same, role)
+    if len(same) < len(others):  # of views, partitions: rows may not be matched
+        _notice_together(db, release, others, role)
+
+
+def _notice_together(db: Database, release: str, others: Sequence[Row], role: str) -> None:
     names = [release, *(row["release"] for row in others)]
     first, *more = others[0]["readers"]
     who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
@@ -595,14 +797,13 @@ def _ends_the_call(error: KanonError) -> bool:
 
 
 def _left_by(whole: Composition) -> str:
-    people = f"{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
-    fewest = f", somebody among {whole.smallest}" if whole.people_below else ""
-    found = f"{people} among fewer than {whole.k}{fewest}"
-    if not whole.unseen_rows and not whole.assumed_rows:
-        return found
     doubts = []
     if whole.unseen_rows:
         doubts.append(f"the class of {whole.unseen_rows} rows is not known")
     if whole.assumed_rows:
         doubts.append(f"{whole.assumed_rows} rows may have changed places since")
-    return f"{found}, as far as is known: {' and '.join(doubts)}"
+    most, least = ("up to ", ", perhaps") if doubts else ("", ",")
+    people = f"{most}{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
+    fewest = f"{least} somebody among {whole.smallest}" if whole.people_below else ""
+    found = f"{people} among fewer than {whole.k}{fewest}"
+    return f"{found}, as far as is known: {' and '.join(doubts)}" if doubts else found

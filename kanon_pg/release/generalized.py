@@ -179,6 +179,16 @@ class GeneralizedColumn:
         """Alias of the table of its values in a join."""
         return Identifier.of(f"h{self.number}")
 
+    def knows(self, value: str) -> Fragment:
+        """Return the condition that a row of the table of its values is about a value.
+
+        Labels of enumerations are compared as texts: which operator compares these, casts could choose.
+        """
+        own, facts = f"{self.known}.value", self.column.facts
+        if facts.base_kind == "e":
+            own, value = facts.label(own), facts.label(value)
+        return Fragment(f"{own} OPERATOR(pg_catalog.=) {value}")
+
     @property
     def level(self) -> Identifier:
         """Name of its level inside the queries."""
@@ -194,12 +204,23 @@ class GeneralizedColumn:
         """Level 0 in the published type, in terms of a column ``value``."""
         end = ELEMENTS.get(self.output)
         if end is None:
-            return Fragment("typed.value::text")
+            return self._value_as_text
         if self.output in _GREATEST:
             value = f"typed.value::text::{end}"
             after = f"CASE WHEN {value} < {_GREATEST[self.output]} THEN {value} + 1 END"
             return Fragment(f"pg_catalog.{self.output}({value}, {after})")
         return Fragment(f"pg_catalog.{self.output}(typed.value::text::{end}, typed.value::text::{end}, '[]')")
+
+    @property
+    def _value_as_text(self) -> Fragment:
+        """Level 0 as text; moments in UTC, because a release shows the same whoever publishes it."""
+        text = self.column.facts.text("typed.value")
+        if self.column.facts.base_type != "timestamptz":
+            return text
+        in_utc = "pg_catalog.timezone('UTC', typed.value)"
+        return Fragment(
+            f"{in_utc}::text || CASE WHEN pg_catalog.isfinite(typed.value) THEN '+00' ELSE '' END"
+        )
 
     @property
     def stored(self) -> Fragment:
@@ -209,8 +230,11 @@ class GeneralizedColumn:
 
     def hashed(self, table: str) -> Fragment:
         """What stands for the published cell in a hash."""
-        cell = f"{table}.{self.column.alias}"
-        return Fragment(cell if self.output == "text" else f'{cell}::text COLLATE "C"')
+        return self.look(f"{table}.{self.column.alias}")
+
+    def look(self, node: str) -> Fragment:
+        """What stands for a node as readers see it: [1.0,2) and [1.00,2) are equal and look different."""
+        return Fragment(f'{node} COLLATE "C"' if self.output == "text" else f"pg_catalog.range_send({node})")
 
     def losses(self) -> tuple[float, ...] | None:
         """Loss of a cell per level; None if it depends on the node."""
@@ -269,6 +293,7 @@ def node_parts(generalized: GeneralizedColumn) -> list[dict[str, Any]]:
     return [
         {
             "name": Identifier.of(f"level_{level}"),
+            "look": generalized.look(f"level_{level}"),
             "loss": Identifier.of(f"loss_{level}"),
             "alias": Identifier.of(f"n{generalized.number}_{level}"),
             "share": losses is None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.core.solving import MODEL_PARAMETERS
+from kanon_pg.core.privacy_models import MODEL_PARAMETERS
 from kanon_pg.db.protocol import Database
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.report import ReleaseReport
@@ -13,7 +13,7 @@ from kanon_pg.release.request import AnonymizeRequest
 _NEARLY_ALL = 0.9
 
 _LEAST = 2
-"""Least value of k, l and p."""
+"""Least value of k."""
 
 
 def notice_much_suppressed(
@@ -54,9 +54,10 @@ def _demands(request: AnonymizeRequest, plan: ReleasePlan) -> Iterator[str]:
 
 
 def _weaker(name: str, value: float) -> str:
-    if name == "t":
-        return "choose a larger t"
-    return f"choose a smaller {name}" if value > _LEAST else f"leave {name} out"
+    weakest = MODEL_PARAMETERS[name].weakest
+    if weakest is None:
+        return f"choose a larger {name}"
+    return f"choose a smaller {name}" if value > weakest else f"leave {name} out"
 
 
 def _few_people(request: AnonymizeRequest, plan: ReleasePlan, report: ReleaseReport) -> str:

@@ -8,10 +8,6 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.subject import RELEASE_SCHEMA
 
-_LONGEST = 60
-"""Bytes from which a text may be the cut-off rest of a longer one: SQL's type ``name`` ends after 63, or up
-to three earlier, before a character of several bytes."""
-
 
 def name_in_sql(db: Database, given: str) -> str | None:
     """Return the bare name in a text that SQL takes as the name of a view in ``safe``; None if it is none.
@@ -23,8 +19,6 @@ def name_in_sql(db: Database, given: str) -> str | None:
     given : str
         ``name`` or ``safe.name``.
     """
-    if len(given.encode()) >= _LONGEST:
-        return None
     match parsed_name(db, given):
         case [name] | ["safe", name]:
             return name
@@ -53,7 +47,7 @@ def name_to_publish(db: Database, given: str) -> str:
     if name is None:
         raise InputError(
             f"The release name begins with the schema {RELEASE_SCHEMA}, and what follows is no name as SQL "
-            "writes it, or too long.",
+            "writes it.",
             hint="Give the name of the view without its schema: release => 'other_name'.",
         )
     return name

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from kanon_pg.core.hierarchy import names_with_two_meanings, two_meanings
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
 from kanon_pg.release.generalized import GeneralizedColumn, node_parts
@@ -99,8 +101,7 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
     parts: dict[str, Any] = {
         "table": table,
         "nodes": node_parts(generalized),
-        # not a domain, whose conditions are its owner's code
-        "type": Fragment(generalized.column.facts.plain_type),
+        "type": Fragment(generalized.column.facts.undomained),
         "published": generalized.published_type,
     }
     db.execute(statement("create_values", **parts))
@@ -112,7 +113,7 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
         db.execute(statement("fill_given", table=given), generalized.rows)
         _fill(db, generalized, parts, Fragment(f"SELECT value, nodes FROM {given}"))
         db.execute(statement("drop_values", table=given))
-    db.execute(statement("analyze", relation=table))
+    gather_statistics(db, table)
 
 
 def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], source: Fragment) -> None:
@@ -122,6 +123,7 @@ def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], s
         **parts,
         source=source,
         column=column.facts.identifier,
+        label=Literal(column.facts.name),
         spelled=column.expression,
         value_as_node=generalized.value_as_node,
         plain=_without_length(generalized),
@@ -134,7 +136,7 @@ def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], s
 
 
 def _without_length(generalized: GeneralizedColumn) -> Identifier | None:
-    """The type below a length or a precision, which a cast cuts values to without a word."""
+    """The type below a length or a precision, which an input function may cut values to without a word."""
     facts = generalized.column.facts
     return Identifier.of("pg_catalog", facts.base_type) if facts.has_typmod else None
 
@@ -241,6 +243,74 @@ def _numbers(cells: bytes) -> array[int]:
     return numbers
 
 
+def mark_seen(
+    db: Database, plan: ReleasePlan, tables: Sequence[Identifier], rows: Fragment, *, spelled: bool = False
+) -> None:
+    """Note which values rows have: these are somebody's, and `forget_values` removes them with the last row.
+
+    Parameters
+    ----------
+    tables : sequence of Identifier
+        The table of each generalized column.
+    rows : Fragment
+        What has the rows, for FROM, with the columns of the base relation.
+    spelled : bool
+        Whether their columns have one spelling for each value and the names of that.
+    """
+    for generalized, table in zip(plan.generalized, tables, strict=True):
+        db.execute(statement("have_seen", table=table))
+        db.execute(statement("mark_seen", **_value_parts(generalized, table, rows, spelled=spelled)))
+
+
+def forget_values(
+    db: Database, plan: ReleasePlan, tables: Sequence[Identifier], rows: Fragment, *, spelled: bool = False
+) -> None:
+    """Remove values that rows had and none has any more, from a release and the hierarchies that it names.
+
+    Which of them a person had is not known: of somebody who left there are hashes and what was published.
+    Values that no row ever had stay.
+    """
+    for generalized, table in zip(plan.generalized, tables, strict=True):
+        db.execute(statement("have_seen", table=table))
+        parts = _value_parts(generalized, table, rows, spelled=spelled)
+        name = generalized.column.facts.name
+        try:
+            with db.savepoint():
+                found = db.row(statement("forget_values", **parts, typed=True), plan.name, name)
+        except DatabaseError as error:
+            # a later version of the hierarchy need not fit the column
+            if not (error.server_state or "").startswith(_DATA_EXCEPTION):
+                raise
+            found = db.row(statement("forget_values", **parts, typed=False), plan.name, name)
+        db.execute(statement("analyze", relation=table))
+        if found["stored"]:
+            db.execute(statement("hierarchy_recount"), found["hierarchy"])
+            db.execute(statement("analyze", relation=Identifier.of("kanon", "hierarchy_value")))
+        if found["gone"]:
+            also = f" and from hierarchy {Identifier.of(found['hierarchy'])}" if found["stored"] else ""
+            db.notice(
+                f"{found['gone']} values of column {generalized.column.output} that no row has any more were "
+                f"removed from {plan.view}{also}. Where rows may come with them again, store the hierarchy "
+                "anew and publish anew."
+            )
+
+
+def _value_parts(
+    generalized: GeneralizedColumn, table: Identifier, rows: Fragment, *, spelled: bool
+) -> dict[str, Any]:
+    column = generalized.column
+    return {
+        "table": table,
+        "relation": rows,
+        "known": generalized.known,
+        "knows": generalized.knows(f"base.{column.alias}"),
+        "column": column.facts.identifier,
+        "expression": column.expression,
+        "spelled": column.alias if spelled else column.expression,
+        "alias": column.alias,
+    }
+
+
 def create_unknown_view(
     db: Database, plan: ReleasePlan, names: StorageNames, *, over_time: bool = False
 ) -> None:
@@ -261,6 +331,7 @@ def create_unknown_view(
             "alias": g.column.alias,
             "expression": g.column.expression if is_plain else g.column.alias,
             "known": g.known,
+            "knows": g.knows(f"base.{g.column.alias}"),
             "count": Identifier.of(f"unknown_{position}"),
             "table": table,
         }

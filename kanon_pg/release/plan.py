@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanon_pg.core.generalization import LevelFields
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import MODEL_PARAMETERS, ModelRules, PrivacyModels
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
@@ -25,7 +25,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_sensitive
+from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_published
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.distributed.nodes import require_nodes
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
@@ -65,6 +65,12 @@ def plan_hierarchies(
             raise InputError(
                 f"Column {base.column(name).identifier} has a hierarchy, but is not a quasi-identifier.",
                 hint="Only cells of quasi-identifiers are generalized; leave the hierarchy out.",
+            )
+        if not base.column(name).runs_no_code:
+            raise UnsuitableColumn(
+                f"Column {base.column(name).identifier} of type {base.column(name).type} cannot have a "
+                "hierarchy: what makes its values of texts may be somebody's function.",
+                hint="Cast it to text in a view, and use that as the base.",
             )
     return tuple(
         _generalized(db, base, column, by_column[column.facts.name], role)
@@ -280,7 +286,7 @@ def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared
         notice_undeclared(db, plan.base)
     elif declared is not None and declared.entity is None:
         notice_repeated_identifiers(db, plan.base, declared.identifiers)
-    notice_unique_sensitive(db, plan.base, plan.sensitive)
+    notice_unique_published(db, plan.base, plan.carried, plan.sensitive)
 
 
 def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
@@ -301,15 +307,28 @@ def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
     """Refuse sensitive columns whose values a privacy model cannot count or put in order."""
     if not plan.model_columns:
         return
-    require_equality(db, plan.base, tuple(c.facts for c in plan.model_columns), "be counted for l, p or t")
-    if plan.models.t is None or plan.models.distance != "ordered":
-        return
-    for column in plan.model_columns:
-        if column.kind != "numeric":
-            raise UnsuitableColumn(
-                f"The values of sensitive column {column.output} have no order that a distance could follow.",
-                hint="Take the equal distance, or publish the column in another release.",
-            )
+    asking = " or ".join((", ".join([*MODEL_PARAMETERS][:-1]), [*MODEL_PARAMETERS][-1]))
+    facts = tuple(column.facts for column in plan.model_columns)
+    require_equality(db, plan.base, facts, f"be counted for {asking}")
+    for require, _ in COLUMNS.of(plan.models):
+        if require is not None:
+            for column in plan.model_columns:
+                require(column)
+
+
+def _require_order(column: CanonicalColumn) -> None:
+    if column.kind != "numeric":
+        raise UnsuitableColumn(
+            f"The values of sensitive column {column.output} have no order that a distance could follow.",
+            hint="Take the equal distance, or publish the column in another release.",
+        )
+
+
+COLUMNS: ModelRules[Callable[[CanonicalColumn], None] | None] = ModelRules(
+    "the columns of a release",
+    {"distinct": None, "frequency": None, "entropy": None, "equal": None, "ordered": _require_order},
+)
+"""What a sensitive column has to be like besides having an equality."""
 
 
 def _check_names(plan: ReleasePlan) -> None:

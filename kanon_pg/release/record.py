@@ -62,7 +62,7 @@ def store_release(
         [column.name for column in plan.sensitive],
         [column.name for column in plan.insensitive],
         None if plan.entity is None else plan.entity.facts.name,
-        json.dumps(asdict(report)),
+        json.dumps(asdict(report) | {"changes": None if settled is None else settled.changes}),
         role,
         None if names.parts is None else str(names.parts),
         [found.column.facts.name for found in plan.generalized],
@@ -88,10 +88,14 @@ class Settled:
         All transactions before this one have ended: the next statement sees what they wrote.
     layout : str
         The tables in which the rows lie, and the places of their columns, as JSON.
+    changes : int or None
+        What ``kanon.base_changes`` had counted; of a later count, what others write while the storage is
+        filled would be taken for published.
     """
 
     before: int
     layout: str
+    changes: int | None
 
 
 def settled_rows(db: Database, base: RelationFacts) -> Settled:
@@ -273,8 +277,8 @@ def require_present_form(db: Database, row: Row) -> None:
     if db.row(statement("reads_by_reader"), row["name"])["is_so"]:
         return
     raise ReleaseError(
-        f"{Identifier.of('safe', row['name'])} was published by an earlier version, which read its table with rights "
-        "that no role of kanon has any more: what it shows stays as it is.",
+        f"{Identifier.of('safe', row['name'])} was published by an earlier version, which read its table "
+        "with rights that no role of kanon has any more: what it shows stays as it is.",
         hint="Publish it anew with kanon_anonymize; a release over time with options => "
         """'{"over_time": {"new_series": true}}'.""",
     )

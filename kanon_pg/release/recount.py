@@ -1,8 +1,8 @@
 """Counts a release again, by plain SQL, on what will be published.
 
 Nothing here is shared with the solver or with the guard of the view: classes are the published cells as a
-reader sees them (types with several spellings of one value are compared as text). What generalized cells cost
-is counted by the release's own tables. The figures of privacy models are those of ``kanon_measure``, computed
+reader sees them (where one value has several spellings, these are compared). What generalized cells cost is
+counted by the release's own tables. The figures of privacy models are those of ``kanon_measure``, computed
 by its own query; with the guard they share nothing but the definitions. Only if a release holds what was
 solved, the solver's proofs apply to it.
 """
@@ -10,12 +10,13 @@ solved, the solver's proofs apply to it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome
-from kanon_pg.db.catalog import equality_operator
+from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
+from kanon_pg.core.solving import SolveOutcome
+from kanon_pg.db.catalog import equality
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reading
@@ -146,20 +147,28 @@ def _counting(
         entity=plan.entity is not None,
         on_nodes=on_nodes,
         columns=[
-            {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in("pattern", j)}
+            {
+                "cell": as_seen(plan, c, str(c.output)),
+                "alias": c.alias,
+                "is_suppressed": plan.suppressed_in("pattern", j),
+            }
             for j, c in enumerate(plan.quasi_identifiers)
         ],
     )
 
 
-def _as_seen(plan: ReleasePlan, column: CanonicalColumn) -> Fragment:
-    return Fragment(f"{column.output}" if is_seen_as_stored(plan, column) else f"{column.output}::text")
+def as_seen(plan: ReleasePlan, column: CanonicalColumn, cell: str) -> Fragment:
+    """Return what tells published cells of a column apart as readers do: equal ones may look different.
 
-
-def is_seen_as_stored(plan: ReleasePlan, column: CanonicalColumn) -> bool:
-    """Return whether equal published cells of a column look the same; others are compared as text."""
+    Parameters
+    ----------
+    cell : str
+        A stored cell in SQL.
+    """
     generalized = plan.hierarchy_of(column)
-    return column.is_exact if generalized is None else generalized.output != "numrange"
+    if generalized is not None:
+        return generalized.look(cell)
+    return Fragment(cell) if column.is_exact and column.facts.base_kind != "e" else column.look(cell)
 
 
 def _suppressed(plan: ReleasePlan, pattern: int) -> list[CanonicalColumn]:
@@ -292,16 +301,46 @@ def require_models(
                 )
 
 
+class _Measured(NamedTuple):
+    """Which figure of ``kanon_measure`` tells whether a model is violated.
+
+    Parameters
+    ----------
+    figure : str
+    is_violated : callable
+        Gets the figure and the number that was asked for.
+    of_whole : bool
+        Whether it compares with the whole table, so that a part of it tells nothing.
+    needs_order : bool
+        Whether the figure is measured for ordered values alone.
+    """
+
+    figure: str
+    is_violated: Callable[[float, float], bool]
+    of_whole: bool = False
+    needs_order: bool = False
+
+
+MEASURED = ModelRules(
+    "the recount of a release",
+    {
+        "distinct": _Measured("distinct_l", lambda found, number: found < number),
+        "frequency": _Measured("frequency_l", lambda found, number: found < number),
+        "entropy": _Measured(
+            "entropy_l", lambda found, number: math.log(found) < math.log(number) - _TOLERANCE
+        ),
+        "equal": _Measured("t_equal", lambda found, number: found > number + _TOLERANCE, of_whole=True),
+        "ordered": _Measured(
+            "t_ordered", lambda found, number: found > number + _TOLERANCE, of_whole=True, needs_order=True
+        ),
+    },
+)
+
+
 def _violated(models: PrivacyModels, figures: Row, *, is_whole: bool) -> Iterator[bool]:
-    if models.p is not None:
-        yield figures["distinct_l"] < models.p
-    if models.l is not None:
-        if models.diversity == "entropy":
-            yield math.log(figures["entropy_l"]) < math.log(models.l) - _TOLERANCE
-        else:
-            yield figures["distinct_l" if models.diversity == "distinct" else "frequency_l"] < models.l
-    if models.t is not None and is_whole:
-        yield figures["t_ordered" if models.distance == "ordered" else "t_equal"] > models.t + _TOLERANCE
+    for rule, number in MEASURED.of(models):
+        if is_whole or not rule.of_whole:
+            yield rule.is_violated(figures[rule.figure], number)
 
 
 def _measured(
@@ -314,9 +353,9 @@ def _measured(
         "keys": Fragment(", ".join([*(str(c.alias) for c in plan.quasi_identifiers), "suppressed"])),
         "suppressed": Identifier.of("kanon_pattern"),
         "sensitive": column.output,
-        "ordered": plan.models.t is not None and plan.models.distance == "ordered",
+        "ordered": any(rule.needs_order for rule, _ in MEASURED.of(plan.models)),
         "many_classes": are_many_classes(found.classes, found.rows),
-        "equals": equality_operator(db, plan.base, column.facts),
+        "same_value": equality(db, plan.base, column.facts, "cell.value", "domain.value"),
         "people_once": True,
         "on_nodes": False,
     }

@@ -9,7 +9,8 @@ from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readab
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.readers import reading
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import gather_statistics, reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
@@ -26,7 +27,13 @@ from kanon_pg.release.distributed.storage import (
     shards_of,
 )
 from kanon_pg.release.much_suppressed import notice_much_suppressed
-from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
+from kanon_pg.release.node_tables import (
+    create_unknown_view,
+    forget_values,
+    mark_seen,
+    notice_unknown,
+    write_hierarchies,
+)
 from kanon_pg.release.plan import ReleasePlan, plan_release, recorded_plan
 from kanon_pg.release.publish import drop_view, name_storage, shown_after
 from kanon_pg.release.record import (
@@ -64,6 +71,7 @@ from kanon_pg.release.storage import (
     write_mapping,
     write_parts,
 )
+from kanon_pg.release.telling import notice_telling, refuse_generated
 from kanon_pg.runner.parent import memory_budget
 
 
@@ -93,6 +101,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
         memory = memory_budget(db)
+    refuse_generated(db, plan)
     refuse_beside_queries(db, plan.base.oid, plan.name)
     work = PublishingCall(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
@@ -137,11 +146,14 @@ def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
     if work.request.remember is not None:
         keys = [key.facts.name for key in plan.keys]
         remember(db, plan, names.storage, remembered, k=k, keys=keys, most=work.request.remember)
+        rows, spelled = _rows_read(names.source, plan.base)
+        mark_seen(db, plan, names.nodes, rows, spelled=spelled)
     with shown_after(db, plan, shown, k=k):
         check_beside_queries(db, release=plan.name)
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
     if shards is None:
+        notice_telling(db, plan, names.storage, rows=counted.rows)
         name_storage(db, plan.name, names.storage)
     notice_much_suppressed(db, work.request, plan, report)
     return report
@@ -224,7 +236,7 @@ def _refresh_storage(db: Database, row: Row, base: RelationFacts, generation: in
         if row["storage_schema"] == SHARDS_SCHEMA:
             return refresh_shards(db, row, base, generation)
         db.execute(statement("refresh_storage", storage=storage))
-    db.execute(statement("analyze", relation=storage))
+    gather_statistics(db, storage)
     return storage
 
 
@@ -241,6 +253,23 @@ def _remember_refreshed(db: Database, row: Row, base: RelationFacts, storage: Id
             f"What kanon_composition says of this version of {plan.view} may be about other rows."
         )
     remember(db, plan, storage, last.number + 1, k=row["k"], keys=last.keys, most=row["remember"])
+    rows, spelled = _rows_read(_source(row), base)
+    mark_seen(db, plan, _node_tables(row), rows, spelled=spelled)
+
+
+def _source(row: Row) -> Identifier | None:
+    return None if row["source_name"] is None else Identifier.of(BASES_SCHEMA, row["source_name"])
+
+
+def _rows_read(source: Identifier | None, base: RelationFacts) -> tuple[Fragment, bool]:
+    """Return what has the rows that a release reads, and whether their values have one spelling each."""
+    if source is None:
+        return Fragment(str(base.identifier)), False
+    return Fragment(f"{source}()"), True
+
+
+def _node_tables(row: Row) -> tuple[Identifier, ...]:
+    return tuple(Identifier.of("kanon", name) for name in row["nodes"])
 
 
 def _require_names(base: RelationFacts, row: Row) -> None:
@@ -268,8 +297,8 @@ def _notice_withheld(db: Database, base: RelationFacts, storage: Identifier, rel
     withheld = there["rows"] - db.row(statement("count_rows", relation=storage))["rows"]
     if withheld > 0:
         db.notice(
-            f"Of {base.identifier}, {withheld} rows are withheld: they would be in classes of too few people. Publish "
-            f"release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
+            f"Of {base.identifier}, {withheld} rows are withheld: they would be in classes of too few "
+            f"people. Publish release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
         )
 
 
@@ -298,6 +327,7 @@ def drop(db: Database, release: str) -> None:
     if db.row(statement("find_release"), name, row["base"])["published"]:
         drop_view(db, Identifier.of("safe", name))
     drop_superseded(db, forget_releases(db, [row]))
+    db.execute(statement("forget_lock"), name)
 
 
 def erase(db: Database, release: str, person: Sequence[str], *, role: str) -> None:
@@ -346,8 +376,12 @@ def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> Non
             hint="Delete the person's rows and call kanon_refresh.",
         )
     keys = versions[0].keys
-    _readable_base(db, row)
+    base = _readable_base(db, row)
     erase_from_versions(db, row, keys, _require_gone(db, row, keys, person))
+    if row["nodes"]:
+        _require_names(base, row)
+        rows, spelled = _rows_read(_source(row), base)
+        forget_values(db, recorded_plan(db, row, base), _node_tables(row), rows, spelled=spelled)
 
 
 def _require_gone(db: Database, row: Row, keys: Sequence[str], person: Sequence[str]) -> int:

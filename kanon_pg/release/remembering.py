@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.readers import reading
+from kanon_pg.db.readers import gather_statistics, reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -160,7 +160,7 @@ def remember(
     """
     version = Identifier.of("kanon", derived_name(plan.name, f"version{number}"))
     db.execute(statement("composition/remember", version=version, **linked_parts(plan, storage)))
-    db.execute(statement("analyze", relation=version))
+    gather_statistics(db, version)
     db.execute(
         statement("composition/store_version"),
         plan.name,
@@ -237,8 +237,13 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
             hint=f"Give one text for each of these columns: {names}.",
         )
     parts = [
-        part | {"name": key.facts.identifier, "type": Fragment(key.facts.plain_type), "place": place}
-        for place, (key, part) in enumerate(zip(named, _hashed_parts(named), strict=True), 1)
+        part
+        | {
+            "name": key.facts.identifier,
+            "label": Literal(key.facts.name),
+            "type": Fragment(key.facts.undomained),
+        }
+        for key, part in zip(named, _hashed_parts(named), strict=True)
     ]
     try:
         with db.savepoint(), reading(db, describe(db, str(row["base"]), OWNER)):

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from kanon_pg.core.json_numbers import is_number, is_whole
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, MODEL_PARAMETERS, PrivacyModels
+from kanon_pg.core.privacy_models import (
+    MODEL_OPTIONS,
+    MODEL_PARAMETERS,
+    MODELS,
+    PrivacyModels,
+    require_each,
+)
 from kanon_pg.db.operation import Argument, Operation, Spread
 from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.relations.arguments import (
@@ -23,7 +29,7 @@ from kanon_pg.relations.arguments import (
 from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
 from kanon_pg.release.series.rules import parse_over_time
 
-OPTIONS = ("diversity", "distance", "classes", "suppressed_rows", "over_time", "remember")
+OPTIONS = (*MODEL_OPTIONS, "classes", "suppressed_rows", "over_time", "remember")
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
@@ -122,7 +128,7 @@ class AnonymizeRequest:
     method : str
         One of `kanon_pg.core.solving.METHODS`.
     l, p, t : optional
-        Privacy models on the sensitive columns, see `kanon_pg.core.solving.PrivacyModels`.
+        Privacy models on the sensitive columns, see `kanon_pg.core.privacy_models.PrivacyModels`.
     patterns : list or dict, optional
         Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
     hierarchies : dict, optional
@@ -134,9 +140,9 @@ class AnonymizeRequest:
         Name of the view in schema ``safe``, see `kanon_pg.release.naming.name_to_publish`; the relation's
         name unless given.
     diversity : str, optional
-        Meaning of `l`, a name of `kanon_pg.core.solving.DIVERSITIES`; 'frequency' unless given.
+        Meaning of `l`, a name of `kanon_pg.core.privacy_models.DIVERSITIES`; 'frequency' unless given.
     distance : str, optional
-        Ground distance of `t`, a name of `kanon_pg.core.solving.DISTANCES`; 'equal' unless given.
+        Ground distance of `t`, a name of `kanon_pg.core.privacy_models.DISTANCES`; 'equal' unless given.
     fewest_classes, most_classes : int, optional
         Limits for the number of classes, >= 1.
     suppressed_rows : float, optional
@@ -174,7 +180,7 @@ class AnonymizeRequest:
         float,
         Argument("interval", "How long to search for something better; what is found by then counts."),
     ] = DEFAULT_SECONDS
-    release: Annotated[str | None, Argument("name", "Name of the view, if not that of the table.")] = None
+    release: Annotated[str | None, Argument("text", "Name of the view, if not that of the table.")] = None
     seed: Seed = None
     diversity: str | None = None
     distance: str | None = None
@@ -192,14 +198,7 @@ class AnonymizeRequest:
     @property
     def models(self) -> PrivacyModels:
         """What every class must satisfy besides k-anonymity."""
-        usual = PrivacyModels()
-        return PrivacyModels(
-            l=self.l,
-            diversity=usual.diversity if self.diversity is None else self.diversity,
-            p=self.p,
-            t=self.t,
-            distance=usual.distance if self.distance is None else self.distance,
-        )
+        return PrivacyModels.of({one.name: getattr(self, one.name) for one in fields(self)})
 
     def check(self) -> None:
         """Refuse what is wrong whatever the database holds."""
@@ -258,17 +257,33 @@ class DeclareRequest:
 DECLARE = Operation(DeclareRequest)
 
 
+_EXAMPLES = {
+    "l": "l => 3 lets no sensitive value have more than a third of a class.",
+    "p": "p => 2 demands two different sensitive values in each class.",
+    "t": "It is the greatest distance of a class from the whole table, for example t => 0.2.",
+}
+
+require_each("examples of parameters", _EXAMPLES, MODEL_PARAMETERS)
+require_each(
+    "arguments of kanon_anonymize",
+    {one.name for one in fields(AnonymizeRequest)} & {*MODEL_PARAMETERS, *MODEL_OPTIONS},
+    {*MODEL_PARAMETERS, *MODEL_OPTIONS},
+)
+
+
 def _check_models(request: AnonymizeRequest) -> None:
     """Refuse privacy models that make no sense whatever the table holds."""
-    _require_integer("l", request.l, 2, "l => 3 lets no sensitive value have more than a third of a class.")
-    _require_integer("p", request.p, 2, "p => 2 demands two different sensitive values in each class.")
-    if request.t is not None and not (is_number(request.t) and 0 <= request.t < 1):
-        raise InputError(
-            "t must be a number of at least 0 and less than 1.",
-            hint="It is the greatest distance of a class from the whole table, for example t => 0.2.",
-        )
-    _require_choice("diversity", request.diversity, DIVERSITIES, of="l", given=request.l is not None)
-    _require_choice("distance", request.distance, DISTANCES, of="t", given=request.t is not None)
+    for name, parameter in MODEL_PARAMETERS.items():
+        value, least = getattr(request, name), parameter.weakest
+        if least is not None:
+            _require_integer(name, value, least, _EXAMPLES[name])
+        elif value is not None and not (is_number(value) and 0 <= value < 1):
+            raise InputError(f"{name} must be a number of at least 0 and less than 1.", hint=_EXAMPLES[name])
+    for option, choices in MODEL_OPTIONS.items():
+        parameters = {one.parameter for asking in MODELS.values() for one in asking if one.option == option}
+        for of in sorted(parameters):
+            given = getattr(request, of) is not None
+            _require_choice(option, getattr(request, option), choices, of=of, given=given)
     if request.sensitive is not None and not request.sensitive:
         require_sensitive(request, ())
 

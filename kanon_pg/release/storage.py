@@ -11,17 +11,19 @@ from __future__ import annotations
 import math
 import secrets
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from kanon_pg.core.packed import ITEM_BYTES
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome
+from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
+from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, is_own, require_reader
+from kanon_pg.db.readers import define_base, gather_statistics, is_own, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -103,7 +105,7 @@ def write_parts(db: Database, table: Identifier, parts: Parts) -> None:
             PackedColumn("seed", secrets.token_bytes(ITEM_BYTES) * (len(parts.patterns) // ITEM_BYTES)),
         ],
     )
-    db.execute(statement("analyze", relation=table))
+    gather_statistics(db, table)
 
 
 def _numbers(buffer: bytes) -> list[int]:
@@ -116,15 +118,50 @@ TOLERANCE = 1e-9
 _STEPS = ("unit", "cell", "whole", "curve", "step", "satisfying")
 
 
+class _Guard(NamedTuple):
+    """What ``guard/models/<model>.sql``, the condition on classes, compares with, and what it looks at.
+
+    Parameters
+    ----------
+    threshold : callable
+        Makes it of the number that was asked for.
+    of_whole, in_order : bool
+        Whether it compares with the shares of the whole table, and whether value by value in order.
+    """
+
+    threshold: Callable[[float], int | Fragment]
+    of_whole: bool = False
+    in_order: bool = False
+
+
+GUARDED = ModelRules(
+    "the guard of a release",
+    {
+        "distinct": _Guard(int),
+        "frequency": _Guard(int),
+        "entropy": _Guard(lambda number: _number(math.log(number) - TOLERANCE)),
+        "equal": _Guard(lambda number: _number(number + TOLERANCE), of_whole=True),
+        "ordered": _Guard(lambda number: _number(number + TOLERANCE), of_whole=True, in_order=True),
+    },
+)
+
+
 def model_parts(models: PrivacyModels) -> dict[str, Any]:
-    """Return the thresholds of the models, None for what is not demanded."""
-    diversity = {models.diversity: models.l}
+    """Return the conditions of the models that are asked for.
+
+    Raises
+    ------
+    SolverError
+        There is none for one of them.
+    """
+    rules = [rule for rule, _ in GUARDED.of(models)]
     return {
-        "distinct": max(1, models.p or 0, diversity.get("distinct") or 0),
-        "frequency": diversity.get("frequency"),
-        "entropy": None if not diversity.get("entropy") else _number(math.log(models.l or 1) - TOLERANCE),
-        "closeness": None if models.t is None else _number(models.t + TOLERANCE),
-        "is_ordered": models.t is not None and models.distance == "ordered",
+        "conditions": [
+            {"model": demand.model, "threshold": rule.threshold(demand.number)}
+            for demand, rule in zip(models.demands(), rules, strict=True)
+        ],
+        "of_whole": any(rule.of_whole for rule in rules),
+        "in_order": any(rule.in_order for rule in rules),
     }
 
 
@@ -245,7 +282,7 @@ def write_mapping(
         raise ReleaseError(
             "Two row types have the same 64-bit hash.", hint="This is very rare; please report it."
         ) from error
-    db.execute(statement("analyze", relation=mapping))
+    gather_statistics(db, mapping)
 
 
 def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int, rows: int) -> None:
@@ -277,7 +314,7 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
             hash_seed=HASH_SEED,
         )
     )
-    db.execute(statement("analyze", relation=names.storage))
+    gather_statistics(db, names.storage)
 
 
 def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict[str, Any]:
@@ -292,13 +329,20 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "alias": Identifier.of(f"c{number}"),
             "output": column.identifier,
             "stored": Fragment(f"counted.c{number}"),
+            "looks": _looks(CanonicalColumn(column, Identifier.of(f"c{number}")), column.identifier),
         }
         for number, column in enumerate(plan.carried, 1)
     }
     everything = {**suppressible, **carried}
     entity = plan.entity
     identity = [
-        {"expression": key.expression, "alias": key.alias, "output": key.output, "stored": key.alias}
+        {
+            "expression": key.expression,
+            "alias": key.alias,
+            "output": key.output,
+            "stored": key.alias,
+            "looks": _looks(key, key.output),
+        }
         for key in plan.keys
     ]
     return {
@@ -315,13 +359,26 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "masked_hash": entity.hashed("masked"),
         },
         "model_columns": [
-            {"expression": c.expression, "alias": c.alias, "base_hash": c.hashed("base")}
+            {
+                "expression": c.expression,
+                "alias": c.alias,
+                "base_hash": c.hashed("base"),
+                "looks": _looks(c, c.output),
+            }
             for c in plan.model_columns
         ],
         "models": model_parts(plan.models),
         "model_checks": model_checks(plan.model_columns, has_entity=entity is not None),
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
+    }
+
+
+def _looks(column: CanonicalColumn, output: Identifier) -> dict[str, Fragment]:
+    """Return what stands for the cells of a column as readers see them, by the query that has these."""
+    tables = ("base", "typed", "classed", "one")
+    return {table: column.look(f"{table}.{column.alias}") for table in tables} | {
+        "stored": column.look(f"s.{output}")
     }
 
 
@@ -363,6 +420,7 @@ def _suppressible(plan: ReleasePlan, position: int, nodes: tuple[Identifier, ...
         "levels": {
             "height": generalized.height,
             "known": generalized.known,
+            "knows": generalized.knows(f"assigned.{column.alias}"),
             "nodes": node_parts(generalized),
             "table": nodes[plan.generalized.index(generalized)],
         },

@@ -8,7 +8,15 @@ from datetime import datetime
 from itertools import groupby, zip_longest
 
 from kanon_pg.audit.findings import AuditResult, ColumnFigures, CombinedClasses, Suggestion, ViolatingSet
-from kanon_pg.audit.sentences import counted, headline, next_steps, percent, sentences
+from kanon_pg.audit.sentences import (
+    about_not_compared,
+    counted,
+    headline,
+    next_steps,
+    not_counted,
+    percent,
+    sentences,
+)
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
@@ -387,6 +395,13 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
     )
 
 
+def unchecked_section(audit: AuditResult) -> Section | None:
+    """Return what was to be looked at and was not; None if there is nothing."""
+    found = (about_not_compared(audit), *audit.unchecked, not_counted(audit))
+    sentences = tuple(sentence for sentence in found if sentence is not None)
+    return Section("unchecked", "What was not checked", sentences=sentences) if sentences else None
+
+
 def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Section:
     """Return what to do next, with the exact SQL.
 
@@ -442,6 +457,7 @@ def report(
         releases_section(audit),
         together_section(audit),
         roles_section(suggestions),
+        unchecked_section(audit),
         steps_section(audit, suggestions),
     )
     entity = "" if audit.entity is None else f" (told apart by {audit.entity})"
@@ -450,7 +466,7 @@ def report(
         subtitle=f"{counted(audit.rows, 'row')}, {counted(audit.people, 'person', 'people')}{entity}, "
         f"{counted(len(audit.columns), 'column')}; audited for groups of fewer than k = {audit.k} people.",
         verdict=headline(audit),
-        is_bad=not audit.is_anonymous,
+        is_bad=not (audit.is_anonymous and audit.may_be_read_together),
         sentences=sentences(audit),
         advice=_advice(audit),
         key_figures=tuple(_key_figures(audit)),
@@ -467,6 +483,16 @@ def _plain_name(relation: str) -> str:
 
 
 def _advice(audit: AuditResult) -> str:
+    if audit.not_compared:
+        return (
+            f"Let nobody read more than one of the {len(audit.releases)} releases before it is known what "
+            "they disclose together; the statement that says so is below."
+        )
+    if not audit.may_be_read_together:
+        return (
+            f"Let nobody read more than one of the {len(audit.releases)} releases: who reads several of them "
+            "may tell people apart whom each of them hides. Publish one; the statements are below."
+        )
     if audit.is_anonymous:
         return "Nothing needs to be done now; look again whenever the table has changed."
     if audit.releases:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
-from kanon_pg.audit.sentences import about_together, counted, percent
+from kanon_pg.audit.sentences import about_not_compared, about_together, counted, percent
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
 from kanon_pg.release.composition import NOT_SEEN
@@ -98,14 +98,19 @@ def releases_section(audit: AuditResult) -> Section | None:
     )
 
 
+_TOGETHER = "What the releases disclose together"
+
+
 def together_section(audit: AuditResult) -> Section | None:
-    """Return what the releases tell when they lie side by side; None if it was not counted."""
+    """Return what the releases tell when they lie side by side, or that it was not checked; None for one."""
+    not_checked = about_not_compared(audit)
+    sentences = () if not_checked is None else (not_checked,)
     if not audit.together:
-        return None
+        return Section("together", _TOGETHER, sentences=sentences) if sentences else None
     return Section(
         "together",
-        "What the releases disclose together",
-        sentences=(about_together(audit.together[0]), NOT_SEEN),
+        _TOGETHER,
+        sentences=(about_together(audit.together[0]), *sentences, NOT_SEEN),
         tables=(
             Table(
                 "People by how many are like them in all of these releases",

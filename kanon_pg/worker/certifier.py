@@ -79,7 +79,7 @@ def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress
         "patterns": None if task.patterns is None else [_columns(vector) for vector in mask.vectors.tolist()],
         "price_unit": PRICE_UNIT,
         "cost": float(cost),
-        "lower_bound": min(bound, float(cost)),
+        "lower_bound": max(0.0, min(bound, float(cost))),
     }
     lines = ",\n".join(json.dumps(line, separators=(",", ":")) for line in _lines(table, solution, prices))
     return f'{json.dumps(header)[:-1]},\n"row_types": [\n{lines}\n]}}\n'

@@ -97,6 +97,29 @@ def run_in_children(jobs: Iterable[tuple[Work, float]], at_once: int) -> list[by
             child.end()
 
 
+@contextmanager
+def in_child_beside(work: Work, seconds: float) -> Iterator[Callable[[], bytes | None]]:
+    """Do work in a fork of this process while the block does something else; see `run_in_children`.
+
+    Yields
+    ------
+    callable
+        Waits for the answer and returns it, None if the work takes longer than it may. Nobody has to ask: the
+        process ends with the block.
+    """
+    child = _begin(work, seconds, 0, 2)
+
+    def answer() -> bytes | None:
+        while not _ended([child]):
+            pass
+        return child.answer()
+
+    try:
+        yield answer
+    finally:
+        child.end()
+
+
 @dataclass
 class _Child:
     """A process at work.

@@ -60,7 +60,7 @@ class RowTypeTable:
     sensitive_columns : tuple of SensitiveColumn
         These columns.
     sensitive_values : tuple of (ndarray of float64 or None)
-        Values of the numeric ones.
+        Of the numeric ones what puts their values in order.
     has_entity : bool
         Whether people are told apart by an entity column. Otherwise every row is a person.
     heartbeat : callable

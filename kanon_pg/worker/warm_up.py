@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.waiting import WaitingTask
 from kanon_pg.worker.audit.auditor import work as audit
 from kanon_pg.worker.audit.column_sets import People

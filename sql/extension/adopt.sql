@@ -19,7 +19,7 @@ BEGIN
             SELECT 'pg_catalog.pg_namespace'::regclass AS classid, n.oid, 'SCHEMA' AS kind,
                 pg_catalog.quote_ident(n.nspname) AS name
             FROM pg_catalog.pg_namespace AS n
-            WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_catalog', 'safe')
+            WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
             UNION ALL
             SELECT 'pg_catalog.pg_type'::regclass, c.reltype, 'TYPE', c.oid::regclass::text
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

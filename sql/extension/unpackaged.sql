@@ -2,6 +2,8 @@
 -- them members.
 DO $unpackaged$
 BEGIN
+{% include "extension/encoding.sql" %}
+
     IF pg_catalog.to_regclass('kanon.version') IS NULL THEN
         RAISE EXCEPTION USING
             ERRCODE = 'KA500',

@@ -42,6 +42,24 @@ BEGIN
                 -- Another database of this server is being installed into at the same time.
                 WHEN duplicate_object OR unique_violation THEN NULL;
             END;
+        ELSIF EXISTS (
+            SELECT
+            FROM pg_roles AS r
+            WHERE r.rolname = role
+                AND (r.rolcanlogin OR r.rolsuper OR r.rolcreatedb OR r.rolcreaterole OR r.rolbypassrls OR r.rolinherit)
+        ) THEN
+            -- somebody made it before a dump was restored
+            EXECUTE format('ALTER ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOINHERIT', role);
+        END IF;
+        IF is_superuser AND EXISTS (
+            SELECT
+            FROM pg_auth_members AS m INNER JOIN pg_roles AS r ON r.oid IN (m.roleid, m.member) AND r.rolname = role
+            INNER JOIN pg_roles AS o ON o.oid IN (m.roleid, m.member) AND o.oid <> r.oid AND NOT o.rolsuper
+        ) THEN
+            RAISE EXCEPTION USING
+                ERRCODE = 'KA500',
+                MESSAGE = format('kanon: Role %I has members, or is one of another role: code of relations runs as this role.', role),
+                HINT = 'Revoke that first: REVOKE ... FROM ...;';
         END IF;
         IF NOT is_superuser THEN
             -- to hand functions over
@@ -53,6 +71,8 @@ BEGIN
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, text, bigint, boolean) TO %I', role);
         EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
         EXECUTE format('GRANT USAGE, CREATE ON SCHEMA kanon_bases TO %I', role);
+        -- not USAGE: code of a relation would name whomever it likes as who asks
+        EXECUTE format('GRANT CREATE ON SCHEMA kanon_shown TO %I', role);
 
         EXECUTE format($create$
 CREATE OR REPLACE FUNCTION kanon.read_rows_%1$s(statement text, arguments text[])

@@ -1,4 +1,5 @@
--- Counts changes of a table as the statistics collector saw them.
+-- Counts changes of a table as the server's statistics know them, and those that this session has not handed to them
+-- yet: a session does that once a second at most, so that an INSERT just before a publication would count as after it.
 CREATE OR REPLACE FUNCTION kanon.base_changes(relation regclass)
 RETURNS bigint
 LANGUAGE sql
@@ -24,6 +25,9 @@ BEGIN ATOMIC
                 pg_catalog.pg_stat_get_tuples_inserted(c.oid)
                 + pg_catalog.pg_stat_get_tuples_updated(c.oid)
                 + pg_catalog.pg_stat_get_tuples_deleted(c.oid)
+                + pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)
+                + pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)
+                + pg_catalog.pg_stat_get_xact_tuples_deleted(c.oid)
             )::bigint
         END
     FROM part JOIN pg_catalog.pg_class AS c USING (oid);
@@ -32,5 +36,5 @@ ALTER FUNCTION kanon.base_changes OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.base_changes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.base_changes IS
 'Rows inserted, updated and deleted so far in a table with its partitions and children, by the server''s
-statistics (TRUNCATE is not counted); NULL for views, foreign tables and dropped tables.';
+statistics and in this session (TRUNCATE is not counted); NULL for views, foreign tables and dropped tables.';
 GRANT EXECUTE ON FUNCTION kanon.base_changes TO kanon_curator;

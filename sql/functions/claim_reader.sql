@@ -1,5 +1,5 @@
 -- Finds a reader for a relation, or for the queries about what its owner protects: the one it has, or one that is free. A reader
--- is free if its relation is gone or closed to it, and nothing is read through it. A claim gives no rights; these come from
+-- is free if its relation is gone or no longer granted to it, and nothing is read through it. A claim gives no rights; these come from
 -- who may grant them.
 CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean)
 RETURNS name
@@ -34,10 +34,13 @@ BEGIN
                     FROM kanon.protection AS p INNER JOIN pg_class AS c ON c.oid = p.relation
                     WHERE has_any_column_privilege(r.oid, c.oid, 'SELECT')
                 )
+                -- whatever PUBLIC may read
                 WHEN b.relation IS NOT NULL THEN NOT EXISTS (
                     SELECT
-                    FROM pg_class AS c
-                    WHERE c.oid = b.relation AND has_any_column_privilege(r.oid, c.oid, 'SELECT')
+                    FROM pg_shdepend AS s
+                    WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+                        AND s.classid = 'pg_class'::regclass AND s.objid = b.relation
+                        AND s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'a'
                 )
                 ELSE true
             END

@@ -14,7 +14,7 @@ BEGIN
     EXECUTE format('CREATE VIEW kanon_bases.%I AS %s', name, statement);
     EXECUTE format(
         $create$
-CREATE FUNCTION kanon_bases.%1$I(%3$s)
+CREATE FUNCTION %5$I.%1$I(%3$s)
 RETURNS SETOF kanon_bases.%1$I
 LANGUAGE plpgsql
 VOLATILE
@@ -51,13 +51,15 @@ END
 $body$
         $create$,
         name, greatest(1, rows),
-        -- for whom; only a view can say so, because nobody else may use the schema
+        -- for whom; only a view can say so, because nobody may use the schema, not even readers
         CASE WHEN shown THEN 'asking name' ELSE '' END,
-        CASE WHEN shown THEN 'PERFORM set_config(''kanon.asking'', asking, true);' ELSE '' END
+        CASE WHEN shown THEN 'PERFORM set_config(''kanon.asking'', asking, true);' ELSE '' END,
+        CASE WHEN shown THEN 'kanon_shown' ELSE 'kanon_bases' END
     );
-    EXECUTE format('REVOKE ALL ON ROUTINE kanon_bases.%I FROM PUBLIC', name);
-    -- who may not use the schema can call it through a view only
-    EXECUTE format('GRANT EXECUTE ON ROUTINE kanon_bases.%I TO %s', name, CASE WHEN shown THEN 'PUBLIC' ELSE 'kanon_owner' END);
+    IF NOT shown THEN
+        EXECUTE format('REVOKE ALL ON ROUTINE kanon_bases.%I FROM PUBLIC', name);
+        EXECUTE format('GRANT EXECUTE ON ROUTINE kanon_bases.%I TO kanon_owner', name);
+    END IF;
 END
 $function$;
 ALTER FUNCTION kanon.define_base OWNER TO CURRENT_USER;

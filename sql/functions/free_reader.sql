@@ -11,7 +11,13 @@ BEGIN ATOMIC
     DELETE FROM kanon.base AS b USING pg_catalog.pg_roles AS r
     WHERE b.relation = free_reader.relation
         AND r.rolname = pg_catalog.format('kanon_base_%s', b.reader)
-        AND NOT pg_catalog.has_any_column_privilege(r.oid, free_reader.relation, 'SELECT')
+        AND NOT EXISTS (
+            SELECT
+            FROM pg_catalog.pg_shdepend AS s
+            WHERE s.dbid = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database())
+                AND s.classid = 'pg_catalog.pg_class'::regclass AND s.objid = free_reader.relation
+                AND s.refclassid = 'pg_catalog.pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'a'
+        )
         AND NOT EXISTS (
             SELECT
             FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

@@ -40,7 +40,12 @@ BEGIN
             LOOP
                 EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', types.nspname, grant_read_to.grantee);
             END LOOP;
-            IF NOT pg_catalog.has_table_privilege(grant_read_to.grantee, base.oid, 'SELECT')
+            -- also where PUBLIC may read it, so that the reader is known to be in use
+            IF NOT EXISTS (
+                SELECT
+                FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+                WHERE c.oid = base.oid AND a.grantee = grant_read_to.grantee::regrole AND a.privilege_type = 'SELECT'
+            )
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
                 EXECUTE pg_catalog.format('GRANT SELECT ON %I.%I TO %I', base.nspname, base.relname,
                     grant_read_to.grantee);

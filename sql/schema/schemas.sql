@@ -15,6 +15,10 @@ CREATE SCHEMA IF NOT EXISTS kanon_bases AUTHORIZATION kanon_owner;
 REVOKE ALL ON SCHEMA kanon_bases FROM PUBLIC;
 COMMENT ON SCHEMA kanon_bases IS 'k-anonymity: what releases read of their base relations, each with the rights of the relation''s own reader.';
 
+CREATE SCHEMA IF NOT EXISTS kanon_shown AUTHORIZATION kanon_owner;
+REVOKE ALL ON SCHEMA kanon_shown FROM PUBLIC;
+COMMENT ON SCHEMA kanon_shown IS 'k-anonymity: what shows rows to whom its argument names; only views of kanon call it.';
+
 -- What the owner creates later is closed to PUBLIC as well; views in safe are open to analysts.
 ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe GRANT SELECT ON TABLES TO kanon_analyst;

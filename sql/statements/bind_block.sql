@@ -1,4 +1,5 @@
-{# The block of bind_values: values take the column's type and its one spelling, nodes the published type. What a cell
+{# The block of bind_values: values take the column's type and its one spelling, nodes the published type. JSON makes values of
+   texts by the input functions of types, never by casts, which others may have made. What a cell
    costs is the share of the values that its node stands for, unless each level has one cost. #}
 BEGIN
     INSERT INTO {{ table }} (value{% for node in nodes %}, {{ node.name }}, {{ node.loss }}{% endfor %})
@@ -21,7 +22,9 @@ BEGIN
             SELECT spelled.value, source.nodes
             FROM ({{ source }}) AS source
             CROSS JOIN LATERAL (
-                SELECT {{ spelled }} AS value FROM (SELECT source.value::{{ type }} AS {{ column }}) AS given
+                SELECT {{ spelled }} AS value
+                FROM pg_catalog.json_to_record(pg_catalog.json_build_object({{ label }}, source.value))
+                    AS given ({{ column }} {{ type }})
             ) AS spelled
         ) AS typed
     ) AS node;

@@ -143,4 +143,4 @@ WHERE counted.people >= {{ k }}
 {% if model_checks %}
     AND counted.class IN (SELECT s.class FROM satisfied AS s)
 {% endif %}
-ORDER BY pg_catalog.random()
+ORDER BY {% include "guard/shuffled.sql" %}

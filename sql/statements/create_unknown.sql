@@ -14,5 +14,5 @@ FROM (
     FROM {{ relation }} AS rows
 ) AS base
 {% for g in generalized %}
-LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.known }}.value OPERATOR(pg_catalog.=) base.{{ g.alias }}
+LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.knows }}
 {% endfor %}

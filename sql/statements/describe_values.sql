@@ -2,11 +2,11 @@
 -- and whether different values look alike at level 0.
 SELECT
     count(*) AS n,
-    count(DISTINCT {{ nodes[0].name }}::text COLLATE "C") AS published,
+    count(DISTINCT {{ nodes[0].look }}) AS published,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ identity }}), ''), '') AS cells
 {% for node in nodes %}
     , coalesce(pg_catalog.string_agg(pg_catalog.int8send(
-        pg_catalog.hash_record_extended(ROW({{ node.name }}::text COLLATE "C"), 0)
+        pg_catalog.hash_record_extended(ROW({{ node.look }}), 0)
     ), ''), '') AS {{ node.name }}
     , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ node.loss }}), ''), '') AS {{ node.loss }}
 {% endfor %}

@@ -1,2 +1,2 @@
--- Removes the function that read a base relation.
-DROP FUNCTION IF EXISTS {{ base }}
+-- Removes the function that read a base relation, or showed its rows.
+DROP ROUTINE IF EXISTS {{ base }}(), {{ shown }}(name)

@@ -4,6 +4,6 @@ SELECT
     r.rows,
     r.weighted_cost,
     nullif(r.parameters -> 'patterns', 'null'::jsonb)::text AS patterns,
-    coalesce(r.parameters ->> 'l', r.parameters ->> 'p', r.parameters ->> 't') IS NOT NULL AS has_models
+    r.parameters::text AS parameters
 FROM kanon.release AS r
 WHERE r.name = $1::text

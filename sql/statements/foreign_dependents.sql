@@ -1,6 +1,6 @@
 -- Objects of others that would be lost with the installation: what they are, as the server describes them.
 WITH schemas AS (
-    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_catalog', 'safe')
+    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
 ),
 ours (classid, objid) AS (
     SELECT 'pg_catalog.pg_class'::regclass, c.oid FROM pg_catalog.pg_class AS c
@@ -11,7 +11,7 @@ ours (classid, objid) AS (
     UNION ALL
     SELECT 'pg_catalog.pg_proc'::regclass, p.oid
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_catalog', 'safe')
+    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
         OR p.oid IN (
 {% include "called_functions.sql" %}
 

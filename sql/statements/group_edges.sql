@@ -8,8 +8,8 @@ WITH base AS (
 )
 
 SELECT
-    one::text AS one,
-    other::text AS other
+    {{ one_shown }} AS one,
+    {{ other_shown }} AS other
 FROM base
 WHERE one IS NOT NULL AND other IS NOT NULL
 LIMIT $1::bigint

@@ -55,7 +55,7 @@ grouped AS (
 )
 
 SELECT
-    value::text AS shown,
+    {{ shown }} AS shown,
     weight::text AS weight,
     negative
 {% if x %}

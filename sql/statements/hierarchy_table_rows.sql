@@ -1,7 +1,7 @@
 -- The rows of a table that holds a hierarchy, as texts.
 SELECT
 {% for column in columns %}
-    {{ column.name }}::text AS {{ column.alias }}{% if not loop.last %},{% endif %}
+    {{ column.text }} AS {{ column.alias }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
 FROM {{ relation }}

@@ -119,14 +119,14 @@ member AS (
     SELECT
         {{ keys }},
         cell.n,
-        coalesce(domain.share, (SELECT d.share FROM domain AS d WHERE d.value IS NULL)) AS share,
-        coalesce(domain.place, (SELECT d.place FROM domain AS d WHERE d.value IS NULL)) AS place,
+        coalesce(domain.share, (SELECT d.share FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS share,
+        coalesce(domain.place, (SELECT d.place FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS place,
 {% if ordered %}
-        coalesce(domain.reach, (SELECT d.reach FROM domain AS d WHERE d.value IS NULL)) AS reach,
+        coalesce(domain.reach, (SELECT d.reach FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS reach,
 {% endif %}
         0 AS people
     FROM cell
-    LEFT JOIN domain ON cell.value {{ equals }} domain.value
+    LEFT JOIN domain ON {{ same_value }}
 {% if entity %}
     UNION ALL
     SELECT

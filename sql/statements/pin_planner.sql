@@ -20,6 +20,9 @@ WITH before AS MATERIALIZED (
         -- from PostgreSQL 16 on
         ('enable_presorted_aggregate', 'off'),
         ('max_parallel_workers_per_gather', '0'),
+        -- the second from PostgreSQL 16 on
+        ('force_parallel_mode', 'off'),
+        ('debug_parallel_query', 'off'),
         ('synchronize_seqscans', 'off'),
         ('seq_page_cost', '1'),
         ('cpu_tuple_cost', '0.01'),

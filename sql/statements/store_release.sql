@@ -36,7 +36,7 @@ SELECT
     r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
     r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
     r.bound_method, r.usefulness, pg_catalog.make_interval(secs => r.elapsed),
-    kanon.base_changes($2::bigint::oid::regclass), $12::text::name,
+    coalesce(r.changes, kanon.base_changes($2::bigint::oid::regclass)), $12::text::name,
     $14::text[]::name[], $15::text[]::regclass[], $16::text::regclass,
     $17::double precision, $18::double precision, $19::double precision, $20::double precision,
     r.termination,
@@ -47,5 +47,5 @@ FROM pg_catalog.jsonb_to_record($11::text::jsonb) AS r (
     average_class double precision, largest_class bigint, suppressed_cells bigint,
     suppressed_share double precision, weighted_cost double precision, lower_bound double precision,
     gap double precision, optimal boolean, method text, bound_method text, usefulness double precision,
-    elapsed double precision, termination text
+    elapsed double precision, termination text, changes bigint
 )

@@ -1,4 +1,4 @@
--- One row per release name ever used: calls for the same name wait for each other here.
+-- One row per release name, until the release is dropped: calls for the same name wait for each other here.
 CREATE TABLE IF NOT EXISTS kanon.release_lock (
     name text PRIMARY KEY,
     generation bigint NOT NULL DEFAULT 0
@@ -8,3 +8,10 @@ REVOKE ALL ON TABLE kanon.release_lock FROM PUBLIC;
 COMMENT ON TABLE kanon.release_lock IS 'One row per release name; a call locks its row, so that calls never interleave.';
 COMMENT ON COLUMN kanon.release_lock.name IS 'Name of the release.';
 COMMENT ON COLUMN kanon.release_lock.generation IS 'How often it was published; part of the names of its storage.';
+-- Earlier versions kept the names of releases that were dropped. A row that a call holds just now is in use.
+DELETE FROM kanon.release_lock AS l
+WHERE l.name IN (
+    SELECT o.name FROM kanon.release_lock AS o
+    WHERE NOT EXISTS (SELECT FROM kanon.release AS r WHERE r.name = o.name)
+    FOR UPDATE SKIP LOCKED
+);

@@ -25,12 +25,12 @@ REVOKE ALL ON TYPE kanon.composition FROM PUBLIC;
 COMMENT ON TYPE kanon.composition IS 'What the readers of several releases see together, as kanon_composition returns it.';
 COMMENT ON COLUMN kanon.composition.releases IS 'The releases and versions: first all, then pairs, the worst first, then each by itself.';
 COMMENT ON COLUMN kanon.composition.k IS 'Fewest people that should be left: the argument, else the least k of these releases.';
-COMMENT ON COLUMN kanon.composition.people IS 'People of whom one of them shows a row.';
-COMMENT ON COLUMN kanon.composition.smallest IS 'Candidates of the person who has the fewest: people with a row in the same classes.';
-COMMENT ON COLUMN kanon.composition.average IS 'Candidates of a person on average.';
-COMMENT ON COLUMN kanon.composition.people_below IS 'People with fewer than k candidates.';
+COMMENT ON COLUMN kanon.composition.people IS 'People of whom one of them shows a row, at most.';
+COMMENT ON COLUMN kanon.composition.smallest IS 'Candidates of the person who has the fewest, at least: people with a row in the same classes.';
+COMMENT ON COLUMN kanon.composition.average IS 'Candidates of a person on average, at least.';
+COMMENT ON COLUMN kanon.composition.people_below IS 'People with fewer than k candidates, at most.';
 COMMENT ON COLUMN kanon.composition.unseen_rows IS
-'Rows that are left out because it is not known which class they have. There may be more candidates and people than said, unless it is 0.';
+'Rows of which it is not known which class they have. Whoever they are counts as alone.';
 COMMENT ON COLUMN kanon.composition.assumed_rows IS
-'Rows, of those that are seen, that are only taken for the ones that a release shows, because they look like them; they may have changed places since. 0 and no unseen rows: everything is exact. Else somebody may have fewer candidates than said.';
+'Further rows that are only taken for the ones that a release shows, because they look like them; they may have changed places since, and whoever they are counts as alone. 0 and no unseen rows: everything is exact. Else somebody may have more candidates than said, nobody fewer.';
 GRANT USAGE ON TYPE kanon.composition TO kanon_curator;

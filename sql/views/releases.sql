@@ -33,9 +33,9 @@ SELECT
         AS changes_since,
     r.published_by,
     r.published_at,
-    (r.parameters ->> 'l')::integer AS l,
-    (r.parameters ->> 'p')::integer AS p,
-    (r.parameters ->> 't')::double precision AS t,
+{% for one in model_parameters %}
+    (r.parameters ->> {{ one.key }})::{{ one.type }} AS {{ one.column }},
+{% endfor %}
     r.generalized,
     r.certainty_penalty,
     r.generalization_height,
@@ -93,12 +93,12 @@ COMMENT ON COLUMN kanon.releases.bound_method IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.usefulness IS 'See kanon.release_report; when it was published.';
 COMMENT ON COLUMN kanon.releases.elapsed IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.changes_since IS
-'Rows inserted, updated and deleted in the base table since publishing (TRUNCATE is not counted); NULL if unknown.';
+'Rows inserted, updated and deleted in the base table since publishing, and perhaps by others in the ten seconds before (TRUNCATE is not counted); NULL if unknown.';
 COMMENT ON COLUMN kanon.releases.published_by IS 'Who published it.';
 COMMENT ON COLUMN kanon.releases.published_at IS 'When it was published.';
-COMMENT ON COLUMN kanon.releases.l IS 'The l of l-diversity that every class has in each sensitive column; NULL if not demanded.';
-COMMENT ON COLUMN kanon.releases.p IS 'Different values that every class has at least in each sensitive column; NULL if not demanded.';
-COMMENT ON COLUMN kanon.releases.t IS 'The t of t-closeness that every class keeps in each sensitive column; NULL if not demanded.';
+{% for one in model_parameters %}
+COMMENT ON COLUMN kanon.releases.{{ one.column }} IS {{ one.comment }};
+{% endfor %}
 COMMENT ON COLUMN kanon.releases.generalized IS
 'Quasi-identifiers that are published by a hierarchy, as ranges or texts; parameters says by which.';
 COMMENT ON COLUMN kanon.releases.certainty_penalty IS 'See kanon.measures; when it was published.';

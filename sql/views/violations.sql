@@ -64,7 +64,7 @@ COMMENT ON COLUMN kanon.violations.k IS 'Fewest people that a class should have.
 COMMENT ON COLUMN kanon.violations.k_from IS 'Where k is from: the largest k of a release of the table, the protection of the table, or 2 by default.';
 COMMENT ON COLUMN kanon.violations.smallest_class IS 'People in the smallest class.';
 COMMENT ON COLUMN kanon.violations.classes_at_risk IS 'Classes of fewer than k people.';
-COMMENT ON COLUMN kanon.violations.people_at_risk IS 'People in these classes; who is in several of them counts for each.';
+COMMENT ON COLUMN kanon.violations.people_at_risk IS 'Different people in these classes, at least one if there are any.';
 COMMENT ON COLUMN kanon.violations.rows_at_risk IS 'Rows in these classes.';
 COMMENT ON COLUMN kanon.violations.problem IS 'Why nothing could be counted; NULL if it was.';
 GRANT SELECT ON TABLE kanon.violations TO kanon_curator;

@@ -10,7 +10,8 @@ from dataclasses import replace
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes, SensitiveColumn
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import QI8
 from tests.benchmarks.generalization import generalized_file

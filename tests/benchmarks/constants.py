@@ -15,7 +15,8 @@ from typing import Any
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker import clock
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns

@@ -121,6 +121,7 @@ def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[
         "free_reader",
         "idle_readers",
         "release_class_sizes",
+        "spelled",
     }
 
 

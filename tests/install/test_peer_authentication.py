@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import pwd
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from typer.testing import CliRunner
 
 from kanon_pg.admin.install.installer import install
@@ -51,8 +54,22 @@ def test_root_installs_checks_and_uninstalls_as_the_account_of_the_server(dsn: s
 
 
 def test_other_commands_act_as_nobody_else(dsn: str) -> None:
-    with pytest.raises(DatabaseError, match="Cannot connect"):
+    with pytest.raises(DatabaseError, match="Cannot connect") as caught:
         connect(dsn)
+    account = pwd.getpwuid(os.stat(_folder(dsn)).st_uid).pw_name
+    assert f"`sudo -u {account} kanon ...`" in str(caught.value.hint)
+
+
+def test_a_server_that_nobody_runs_is_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="Cannot connect") as caught:
+        connect(f"host={tmp_path}")
+    assert "sudo" not in str(caught.value.hint)
+
+
+def _folder(dsn: str) -> str:
+    """Return the folder of the socket."""
+    found = conninfo_to_dict(dsn)
+    return f"{found['host']}/.s.PGSQL.{found['port']}"
 
 
 def test_what_the_server_refuses_its_own_account_is_refused(dsn: str) -> None:

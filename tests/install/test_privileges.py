@@ -50,14 +50,16 @@ def test_nothing_acts_as_who_owns_what_people_call(connection: psycopg.Connectio
 def test_readers_own_and_may_nothing_else(connection: psycopg.Connection[Any]) -> None:
     """No member, no login; of relations none but the own ones, until one is given."""
     roles = connection.execute(
-        "select rolname, rolcanlogin or rolsuper or rolcreaterole or rolcreatedb or rolbypassrls or rolreplication,"
+        "select rolname, rolcanlogin or rolsuper or rolcreaterole or rolcreatedb or rolbypassrls"
+        " or rolreplication,"
         " exists (select from pg_auth_members where roleid = r.oid or member = r.oid)"
         " from pg_roles as r where rolname like 'kanon\\_base\\_%'"
     ).fetchall()
     assert len(roles) >= 16
     assert not [role for role in roles if role[1] or role[2]]
     owned = connection.execute(
-        "select distinct d.classid::regclass::text from pg_shdepend as d join pg_roles as r on r.oid = d.refobjid"
+        "select distinct d.classid::regclass::text from pg_shdepend as d"
+        " join pg_roles as r on r.oid = d.refobjid"
         " where r.rolname like 'kanon\\_base\\_%' and d.deptype = 'o'"
     ).fetchall()
     assert owned == [("pg_proc",)]

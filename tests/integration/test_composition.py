@@ -138,7 +138,7 @@ def test_who_is_erased_is_erased_from_remembered_versions(
     assert shown == (0,)
     # What was seen of the person is gone: the row is counted, and the others of its class lack it.
     (first, *_) = hospital.composition(["patients@1"])
-    assert (first.people, first.unseen_rows, first.smallest) == (239, 1, 59)
+    assert (first.people, first.unseen_rows, first.people_below) == (240, 1, 0)
     with pytest.raises(UnknownName, match="no rows of this person"):
         hospital.erase("patients", "999")
 
@@ -299,14 +299,14 @@ def test_remembering_is_advised_where_it_can_be_done(hospital: Interface) -> Non
     assert (refusal.value.hint or "").startswith("Only a new series remembers versions:")
 
 
-def test_rows_that_changed_since_are_left_out_and_counted(hospital: Interface) -> None:
+def test_rows_that_changed_since_may_be_alone(hospital: Interface) -> None:
     publish(hospital, "by_age", "age")
     hospital.connection.execute("update patients set age = 0 where id = 3")
     hospital.notices.clear()
     publish(hospital, "by_sex", "sex")
     both, *_ = hospital.composition(["by_age", "by_sex"])
-    # What was stored of row 3, and the row as it is now.
-    assert (both.unseen_rows, both.people, both.smallest) == (2, 239, 19)
+    # What was stored of row 3, and the row as it is now: either may be somebody who is alone.
+    assert (both.unseen_rows, both.people, both.smallest, both.people_below) == (2, 241, 1, 2)
     assert any("class of 2 rows is not known" in notice for notice in hospital.notices)
     hospital.refresh("by_age")
     both, *_ = hospital.composition(["by_age", "by_sex"])
@@ -329,11 +329,15 @@ def test_rows_that_changed_places_are_not_said_to_be_known(interface: Interface)
             interface.connection.execute(
                 "update plain set zip = case id when 1 then 'z0' else 'z1' end where id in (1, 4)"
             )
-    # Who knows both rows sees each of them alone; what is stored does not tell.
-    both, *_ = interface.composition(["old", "new"])
-    assert (both.people_below, both.unseen_rows, both.assumed_rows) == (0, 0, 2)
+    # Who knows both rows sees each of them alone; what is stored does not tell, so they count as alone.
+    both, *each = interface.composition(["old", "new"])
+    assert (both.people_below, both.smallest, both.unseen_rows, both.assumed_rows) == (2, 1, 0, 2)
+    assert [(one.people_below, one.smallest) for one in each] == [(0, 5), (0, 100)]
     (notice,) = side_by_side(interface)
-    assert "nobody among fewer than 5, as far as is known: 2 rows may have changed places" in notice
+    assert (
+        "up to 2 of 400 people among fewer than 5, perhaps somebody among 1, as far as is known: 2 rows"
+        in notice
+    )
     assert any("as far as is known: 2 rows" in one and "in old" in one for one in interface.notices)
     interface.refresh("old")
     both, *_ = interface.composition(["old", "new"])
@@ -346,7 +350,7 @@ def test_of_views_everything_is_assumed(interface: Interface) -> None:
     for release, column in (("by_zip", "zip"), ("by_ward", "ward")):
         interface.anonymize("seen", 5, quasi_identifiers=[column], method="greedy", release=release)
     both, *_ = interface.composition(["by_zip", "by_ward"])
-    assert (both.people, both.people_below, both.unseen_rows, both.assumed_rows) == (400, 0, 0, 400)
+    assert (both.people, both.people_below, both.unseen_rows, both.assumed_rows) == (400, 400, 0, 400)
     (notice,) = side_by_side(interface)
     assert "as far as is known: 400 rows" in notice
 
@@ -420,7 +424,7 @@ def test_what_makes_rows_known_again_is_said(interface: Interface) -> None:
     interface.anonymize("seen", 5, quasi_identifiers=["zip"], method="greedy", release="of_view")
     interface.notices.clear()
     interface.composition(["of_view"])
-    assert any(notice.endswith("taken for what they look like.") for notice in interface.notices)
+    assert any(notice.endswith("may be alone, and is counted so.") for notice in interface.notices)
     assert not any("kanon_refresh brings" in notice or "anew" in notice for notice in interface.notices)
 
 
@@ -775,25 +779,119 @@ def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_pat
         shown = CliRunner().invoke(app, [*arguments[:-3], dsn, "--time-limit", "5"])
         assert shown.exit_code == 0, shown.output
         assert "it is not shown what the releases disclose together" in shown.stderr
+        assert "- Not checked: what the releases by_age, by_sex and later disclose together." in shown.stdout
 
 
-def test_rows_without_a_key_are_the_same_in_versions_of_one_release_alone(interface: Interface) -> None:
-    interface.connection.execute(
-        "create table stays as"
-        " select i as person, i % 4 as age, i % 3 as sex from generate_series(1, 60) as i"
+def test_an_audit_says_which_releases_it_could_not_compare(hospital: Interface, tmp_path: Path) -> None:
+    """One release counts people otherwise: the others are compared, and none is called safe."""
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex")
+    audit = ["audit", "patients", "-k", "4", "--dsn", hospital.dsn, "--time-limit", "5"]
+
+    def pages() -> tuple[str, str, str]:
+        page = tmp_path / "audit.html"
+        terminal = CliRunner().invoke(app, [*audit, "--html", str(page), "--no-curve"]).stdout
+        return page.read_text(), terminal, CliRunner().invoke(app, [*audit, "--markdown"]).output
+
+    for shown in pages():
+        assert "Not checked" not in shown
+    assert "Let nobody read more than one" not in pages()[0]
+    hospital.declare("patients", quasi_identifiers=["age", "sex"], entity="secret")
+    publish(hospital, "otherwise", "age")
+    for shown in pages():
+        assert "Not checked: what otherwise and the other releases disclose together." in " ".join(
+            shown.split()
+        )
+        assert "People are not counted by the same column" in " ".join(shown.split())
+        assert "the releases by_age and by_sex leave" in " ".join(shown.replace("\\", "").split())
+        assert "kanon_composition" in shown
+    html = pages()[0]
+    assert "Give analysts the release" not in html
+    assert "Let nobody read more than one of the 3 releases before it is known" in html
+    hospital.drop("by_sex")
+    html = pages()[0]
+    assert "What the releases disclose together" in html
+    assert "Not checked: what the releases by_age and otherwise disclose together." in html
+    assert "Let nobody read more than one of the 2 releases before it is known" in html
+
+
+def seen_from(interface: Interface, *statements: str) -> None:
+    interface.connection.execute(WARDS.encode())
+    for text in statements:
+        interface.connection.execute(text.encode())
+
+
+SAME_PEOPLE = {
+    "view": ["create view other as select id as number, ward, zip from plain"],
+    "view of a view": [
+        "create view first as select ward, id from plain where id > 0",
+        "create view other as select * from first",
+    ],
+    "materialized view": ["create materialized view other as select id, ward from plain"],
+    "partition": [
+        "create table whole (id integer primary key, zip text, ward text, diag text) partition by range (id)",
+        "create table other partition of whole for values from (0) to (300)",
+        "create table rest partition of whole default",
+        "insert into whole select * from plain",
+        "drop table plain",
+        "create view plain as select * from whole",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", SAME_PEOPLE)
+def test_releases_of_what_reads_one_table_are_compared(interface: Interface, kind: str) -> None:
+    seen_from(interface, *SAME_PEOPLE[kind])
+    interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release="by_zip")
+    interface.notices.clear()
+    interface.anonymize("other", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
+    people = 400
+    both, *_ = interface.composition(["by_zip", "by_ward"])
+    # Of views nothing says which rows changed places: everybody may be alone.
+    assert (both.people, both.people_below, both.assumed_rows) == (people, people, people)
+    (notice,) = side_by_side(interface)
+    assert "up to 400 of 400 people among fewer than 5" in notice
+
+
+def test_a_partition_is_compared_exactly(interface: Interface) -> None:
+    seen_from(
+        interface,
+        "create table whole (id integer primary key, zip text, ward text, diag text) partition by range (id)",
+        "create table other partition of whole for values from (0) to (304)",
+        "create table rest partition of whole default",
+        "insert into whole select * from plain",
     )
-    interface.declare("stays", quasi_identifiers=["age", "sex"], entity="person")
-    for column in ("age", "sex"):
-        options: dict[str, Any] = {"quasi_identifiers": [column], "method": "greedy", "release": column}
-        interface.anonymize("stays", 4, over_time={"waiting": 0}, remember=2, **options)
-    interface.refresh("age")
-    assert interface.composition(["age@1", "age@2"])[0].smallest == 15
-    with pytest.raises(InputError, match="Nothing tells which row"):
-        interface.composition(["age", "sex"])
-    interface.anonymize("stays", 4, quasi_identifiers=["sex"], method="greedy", release="plain")
-    with pytest.raises(InputError, match="Nothing tells which row"):
-        interface.composition(["age", "plain"])
-    assert any("What they disclose together is not known" in notice for notice in interface.notices)
+    interface.anonymize("whole", 5, quasi_identifiers=["zip"], method="greedy", release="by_zip")
+    interface.anonymize("other", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
+    both, *_ = interface.composition(["by_zip", "by_ward"], 76)
+    # Zips of the partition have 76 or 75 rows, of the rest 25 or 24.
+    assert (both.people, both.assumed_rows, both.unseen_rows) == (400, 0, 0)
+    expected = interface.connection.execute(
+        "select min(count) from (select count(*) from whole group by zip, id < 304) as c"
+    ).fetchone()
+    assert (both.smallest,) == expected
+
+
+CANNOT_MATCH = {
+    "no key": ["create view other as select ward, zip from plain"],
+    "another key": ["create view other as select id + 1 as id, ward, zip from plain"],
+    "a set": ["create view other as select id, ward from plain union all select id, ward from plain"],
+    "repeated": ["create view other as select p.id, p.ward from plain as p cross join generate_series(1, 2)"],
+}
+
+
+@pytest.mark.parametrize("kind", CANNOT_MATCH)
+def test_releases_whose_rows_cannot_be_matched_are_not_said_to_be_safe(
+    interface: Interface, kind: str
+) -> None:
+    seen_from(interface, *CANNOT_MATCH[kind])
+    interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release="by_zip")
+    interface.notices.clear()
+    interface.anonymize("other", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
+    with pytest.raises(InputError, match="which row of one of these releases is which row of another"):
+        interface.composition(["by_zip", "by_ward"])
+    (notice,) = side_by_side(interface)
+    assert "What they disclose together is not known" in notice
 
 
 @pytest.mark.only_through("client")  # the bound is a constant of this process

@@ -144,6 +144,26 @@ def test_bad_input_gets_a_sentence_that_says_what_to_do(
     assert hint in (found.diag.message_hint or "")
 
 
+@pytest.mark.parametrize("function", ["serve_query", "hold_relations", "keep_marks"])
+def test_inner_functions_say_so_in_a_session_that_asked_nothing(own_hospital: Guarded, function: str) -> None:
+    with psycopg.connect(own_hospital.dsn, autocommit=True) as session:
+        session.execute(f"set role {ADA}")
+        found = refusal(session, f"select kanon.{function}()")
+        assert found.sqlstate == "KA102"
+        assert "kanon_query" in (found.diag.message_hint or "")
+
+
+def test_plain_queries_are_answered_where_plans_are_made_parallel_for_tests(own_hospital: Guarded) -> None:
+    with psycopg.connect(own_hospital.dsn, autocommit=True) as session:
+        name = "force_parallel_mode" if session.info.server_version < 160000 else "debug_parallel_query"
+        session.execute("set search_path = hospital, public")
+        session.execute(f"set role {ADA}")
+        plain = session.execute("select kanon_query(%s)", [BY_WARD]).fetchall()
+        session.execute(f"set {name} = on")
+        assert session.execute("select kanon_query(%s)", [BY_WARD]).fetchall() == plain
+        assert session.execute(f"show {name}").fetchone() == ("on",)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sqlstate"),
     [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import pytest
 
 from kanon_pg.errors import KanonError
@@ -60,6 +63,39 @@ def test_rows_are_published_in_random_order(interface: Interface, patients: str)
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(1, 302))
     neighbours = sum(abs(a - b) == 1 for a, b in zip(orders[0], orders[0][1:], strict=False))
     assert neighbours < 30, "expected are 2 of 300"
+
+
+def test_no_seed_of_a_session_repeats_the_order(interface: Interface, patients: str) -> None:
+    """What a session can seed must not order rows: who knows the seed would undo the order."""
+    run = interface.connection.execute
+    orders = []
+    for over_time in (None, {}):
+        options = {} if over_time is None else {"over_time": over_time, "release": "versions"}
+        run("select setseed(0.5)")
+        interface.anonymize(patients, 5, **options)
+        ((storage,),) = run(
+            "select storage::text from kanon.release order by published_at desc limit 1"
+        ).fetchall()
+        for _ in range(3):
+            orders.append([row_id for (row_id,) in run(f"select id from {storage}".encode()).fetchall()])
+            run("select setseed(0.5)")
+            run(f"refresh materialized view {storage}".encode())
+    assert len(orders) == len(set(map(tuple, orders)))
+    for order in orders:
+        steps = sum(before < after for before, after in pairwise(order))
+        assert 100 < steps < 200, "expected are 150 of 300"
+
+
+def test_nothing_that_is_stored_draws_from_a_session(interface: Interface, patients: str) -> None:
+    interface.anonymize(patients, 5)
+    interface.anonymize(patients, 5, release="versions", over_time={})
+    definitions = interface.connection.execute(
+        "select definition from pg_matviews where schemaname = 'kanon'"
+        " union all select definition from pg_views where schemaname in ('kanon', 'safe')"
+    ).fetchall()
+    drawing = [text for (text,) in definitions if re.search(r"\brandom(_normal)?\(", text)]
+    assert drawing == []
+    assert sum("gen_random_uuid()" in text for (text,) in definitions) == 2
 
 
 @pytest.mark.usefixtures("patients")
@@ -175,6 +211,36 @@ def test_the_release_is_recorded_with_its_report(interface: Interface) -> None:
         *(7, 301, 152, report.classes, report.smallest_class, report.suppressed_cells),
         *(report.weighted_cost, report.lower_bound, report.method, "patients", "who", "3", True, "postgres"),
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "insert into changing select i % 2 from generate_series(1, 3) as i",
+        "update changing set a = 1 - a",
+        "delete from changing where ctid = (select min(ctid) from changing)",
+    ],
+)
+def test_what_this_session_changed_just_before_is_no_change_since(interface: Interface, change: str) -> None:
+    """A session hands its numbers to the server's statistics once a second at most."""
+    connection = interface.connection
+    connection.execute("create table changing as select i % 2 as a from generate_series(1, 20) as i")
+
+    def since() -> int:
+        connection.execute("select pg_stat_clear_snapshot()")
+        (found,) = connection.execute("select changes_since from kanon.releases where release = 'changing'")
+        return int(found[0])
+
+    for _ in range(2):
+        connection.execute(change.encode())
+        interface.anonymize("changing", 5, quasi_identifiers=["a"])
+        assert since() == 0
+    connection.execute("select pg_stat_force_next_flush()")
+    assert since() == 0
+    connection.execute("insert into changing values (0), (1)")
+    assert since() == 2
+    connection.execute("select pg_stat_force_next_flush()")
+    assert since() == 2
 
 
 def test_of_a_mapping_that_publishes_too_much_nothing_is_shown(interface: Interface, patients: str) -> None:

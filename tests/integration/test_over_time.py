@@ -283,14 +283,22 @@ def test_dropping_leaves_nothing(visits: Interface) -> None:
     assert figures(visits) == (None,) * 5
 
 
-def test_a_base_without_key_and_entity_is_refused(visits: Interface) -> None:
-    run(visits, "create table plain as table visits")
-    with pytest.raises(UnsuitableRelation, match="which row"):
-        visits.anonymize("plain", K, over_time={})
-    visits.declare("plain", quasi_identifiers=["age"], entity="id")
+@pytest.mark.parametrize("rules", [{}, {"updates": "keep"}])
+@pytest.mark.parametrize("entity", [None, "id"])
+def test_a_base_without_key_is_refused(visits: Interface, rules: dict[str, Any], entity: str | None) -> None:
+    run(visits, "create table plain as table visits; create view seen as table visits")
+    for relation, hint in (("plain", "ADD PRIMARY KEY"), ("seen", "Publish a table that has a primary key")):
+        visits.declare(relation, quasi_identifiers=["age"], entity=entity)
+        with pytest.raises(UnsuitableRelation, match="no primary key") as refusal:
+            visits.anonymize(relation, K, over_time=rules)
+        assert hint in (refusal.value.hint or "")
+
+
+def test_a_series_that_began_without_a_key_is_not_refreshed(visits: Interface) -> None:
+    start(visits)
+    run(visits, "update kanon.series set key_columns = '{}', key_view = null")
     with pytest.raises(UnsuitableRelation, match="no primary key"):
-        visits.anonymize("plain", K, over_time={"updates": "keep"})
-    visits.anonymize("plain", K, over_time={})
+        visits.refresh("visits")
 
 
 @pytest.mark.parametrize(
@@ -574,14 +582,6 @@ def test_a_base_that_cannot_be_read_any_more_says_who_may_change_it(
             raised.value.hint = error.hint
     else:
         pytest.fail("the hints do not lead to a refresh")
-
-
-def test_people_and_contents_need_no_key(visits: Interface) -> None:
-    run(visits, "create table plain as select id as who, age, sex, secret from visits")
-    visits.declare("plain", quasi_identifiers=["age", "sex"], sensitive=["secret"], entity="who")
-    visits.anonymize("plain", K, over_time={})
-    visits.refresh("plain")
-    assert visits.connection.execute("select key_view from kanon.series").fetchone() == (None,)
 
 
 def test_a_dropped_base_leaves_the_last_version(visits: Interface) -> None:

@@ -76,9 +76,8 @@ def test_a_foreign_table_needs_a_user_mapping_with_a_password(interface: Interfa
         interface.declare("base", quasi_identifiers=["a", "b"])
     hint = without.value.hint or ""
     role = hint.split()[4]
-    assert (
-        hint.startswith(f'CREATE USER MAPPING FOR {role} SERVER "itself" OPTIONS') and "kanon_base_" in role
-    )
+    assert role.startswith("kanon_base_")
+    assert hint.startswith(f'CREATE USER MAPPING FOR {role} SERVER "itself" OPTIONS')
     connection.execute(f"create user mapping for {role} server itself options (user 'postgres')".encode())
     with pytest.raises(DatabaseError, match="reached without a password") as open_to_all:
         interface.anonymize("base", 5, quasi_identifiers=["a", "b"])
@@ -154,12 +153,10 @@ def test_partitions_on_other_servers_are_released_like_one_table(
 
 
 def test_a_release_over_time_of_partitions_on_other_servers(interface: Interface, shards: None) -> None:
-    connection = interface.connection
     interface.declare("base", quasi_identifiers=["a", "b"], entity="id")
-    assert interface.anonymize("base", 5, over_time={}).people == 120
-    connection.execute("insert into remote.shard_1 select 1000 + i, 2, 'x2' from generate_series(1, 9) as i")
-    interface.refresh("base")
-    assert connection.execute("select people from kanon.releases").fetchone() == (129,)
+    # No key can be made over rows elsewhere.
+    with pytest.raises(UnsuitableRelation, match="no primary key"):
+        interface.anonymize("base", 5, over_time={})
 
 
 def test_partitions_on_other_servers_are_granted_with_their_table(interface: Interface, shards: None) -> None:

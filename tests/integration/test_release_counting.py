@@ -53,6 +53,57 @@ def test_different_values_have_different_identities(
     assert len(set(struct.unpack(f">{len(cells)}q", found.cells[0]))) == len(cells)
 
 
+NUMBERS = ["NaN", "Infinity", "-Infinity", "0", "1", "-1", "1e30", "-1e30", None]
+MOMENTS = ["infinity", "-infinity", "0001-01-01 BC", "2000-01-01", "5000-01-01", None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    {
+        "smallint": ["-32768", "32767", "0", None],
+        "integer": ["-2147483648", "2147483647", "0", None],
+        "bigint": [
+            "9007199254740993",
+            "9007199254740992",
+            "9223372036854775807",
+            "9223372036854775806",
+            None,
+        ],
+        "numeric": [*NUMBERS, "1e400", "1e401", "-1e400", "1e-400", "2e-400", "1.00000000000000000001"],
+        "numeric(30, 20)": ["NaN", "1.00000000000000000001", "1", "-1", None],
+        "real": [*NUMBERS, "1e-45", "-0"],
+        "double precision": [*NUMBERS, "1e308", "1e301", "-1e308", "-1e301", "5e-324", "-0"],
+        "date": [*MOMENTS, "5874897-12-31"],
+        "timestamp": [*MOMENTS, "294276-12-31 23:59:59.999999", "294276-12-31 23:59:59.999998"],
+        "timestamptz": [*MOMENTS, "294276-12-31 23:59:59.999999 Z", "294276-12-31 23:59:59.999998 Z"],
+    }.items(),
+)
+def test_sensitive_values_have_the_order_of_the_server(
+    connection: psycopg.Connection, kind: str, cells: list[str | None]
+) -> None:
+    """Equal places for equal values, and for no others."""
+    connection.execute(f"create table t (x {kind}, y {kind})".encode())
+    insert = f"insert into t select x::{kind}, x::{kind} from unnest(%s::text[]) as u(x)"
+    connection.execute(insert.encode(), [cells])
+    db = PsycopgDatabase(connection)
+    relation = describe(db, "t")
+    quasi, sensitive = ((column,) for column in canonical_columns(relation.columns, {}))
+    found = count_row_types(
+        db, relation.identifier, quasi, None, sensitive=sensitive, memory_bytes=1 << 20
+    ).row_types
+    (numbers,) = found.sensitive_values
+    assert numbers is not None
+    places = [None if math.isnan(one) else int(one) for (one,) in struct.iter_unpack(">d", numbers)]
+    of_cell = dict(zip((one for (one,) in struct.iter_unpack(">q", found.cells[0])), places, strict=True))
+    assert sorted(filter(None, places)) == list(range(1, len(places) + 1 - places.count(None)))
+    assert len(of_cell) == len(places)
+    column = sensitive[0]
+    one = f"select distinct {column.expression} as {column.alias} from t"
+    order = f"select {column.identity('t')} from ({one}) as t order by {column.alias}"
+    by_server = [of_cell[one] for (one,) in connection.execute(order.encode())]
+    assert by_server == sorted(by_server, key=lambda place: place or math.inf)
+
+
 @pytest.mark.parametrize("kind", ["integer", "numeric", "double precision", "date", "timestamptz"])
 def test_null_is_no_number(connection: psycopg.Connection, kind: str) -> None:
     found = row_types(connection, kind, [None])

@@ -115,6 +115,28 @@ def test_long_names_that_differ_at_the_end_stay_apart(lasting_interface: Interfa
         lasting_interface.undeclare(name)
 
 
+@pytest.mark.parametrize("name", ["x" * 64, "x" * 100, "é" * 32, "é" * 31 + "xx", "😀" * 16])
+def test_a_name_that_is_too_long_is_never_cut_off(interface: Interface, name: str) -> None:
+    """Cut off, it would be another release: of 63 bytes, or of fewer if a character ends behind them."""
+    connection = interface.connection
+    connection.execute("create table base as select i % 2 as a from generate_series(1, 20) as i")
+    for call in (f"'{name}'", f"'{name}'::text", f"repeat('{name[0]}', {len(name)})"):
+        if call.startswith("repeat") and name != name[0] * len(name):
+            continue
+        with pytest.raises(Exception, match="longer than 63 bytes"):
+            connection.execute(
+                f"select kanon_anonymize('base', 5, quasi_identifiers => '{{a}}', release => {call})".encode()
+            )
+    with pytest.raises(InputError, match="longer than 63 bytes"):
+        _release(interface, name)
+    shorter = name.encode()[:63].decode(errors="ignore")
+    _release(interface, shorter)
+    for action in (interface.refresh, interface.drop, interface.certificate):
+        with pytest.raises(UnknownName):
+            action(name)
+    interface.drop(f'safe."{shorter}"')
+
+
 def _release(interface: Interface, name: str) -> None:
     interface.anonymize("base", 5, quasi_identifiers=["a"], release=name)
 

@@ -71,6 +71,31 @@ def test_people_are_counted_in_tables_and_releases(table: Interface) -> None:
     assert smallest is not None
     assert found["release"]["relation"] == "safe.people"
     assert found["release"]["smallest_class"] == found["table"]["smallest_class"] == smallest[0]
+    assert (
+        found["release"]["people_at_risk"] == found["table"]["people_at_risk"] == 46
+    )  # not one for each ward
+
+
+@pytest.mark.parametrize(
+    "people", ["i % 7", "nullif(i % 7, 3)", "case when i % 9 = 0 then i % 2 end", "null::int"]
+)
+def test_who_is_in_several_small_classes_counts_once(table: Interface, people: str) -> None:
+    table.connection.execute(
+        f"""
+        create table stays as
+            select {people} as person, nullif(i * i % 11, 5) as age, i * 7 % 6 as ward
+            from generate_series(1, 60) as i
+        """.encode()
+    )
+    table.declare("stays", quasi_identifiers=["age", "ward"], identifiers=["person"], entity="person")
+    classes: dict[tuple[Any, ...], list[int | None]] = {}
+    for person, *key in table.connection.execute("select person, age, ward from stays").fetchall():
+        classes.setdefault(tuple(key), []).append(person)
+    small = [who for who in classes.values() if len({*who} - {None}) < 2]
+    (found,) = violations(table.connection)
+    assert (found["classes_at_risk"], found["rows_at_risk"]) == (len(small), sum(map(len, small)))
+    assert found["people_at_risk"] == max(1, len({one for who in small for one in who} - {None}))
+    assert found["smallest_class"] == 1
 
 
 def test_what_cannot_be_counted_is_shown_with_a_reason(table: Interface) -> None:

@@ -18,7 +18,15 @@ from kanon_pg.worker.audit.identifying import (
 )
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.clock import Clock
-from tests.fixtures.auditing import classes_by_hand, identifies, minimal_by_hand, read, tables
+from tests.fixtures.auditing import (
+    classes_by_hand,
+    identifies,
+    minimal_by_hand,
+    people_by_hand,
+    read,
+    tables,
+    worst_by_hand,
+)
 from tests.fixtures.examples import examples
 
 quick = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
@@ -118,12 +126,16 @@ def test_minimal_sample_uniques(table, most):
     assert found.sets_by_size == tuple(sizes[size] for size in range(1, min(most, width) + 1))
     by_column = Counter(column for columns, _ in expected for column in columns)
     assert found.sets_by_column == tuple(by_column[column] for column in range(width))
-    if people is None or None not in people:
-        smallest: dict = {}
-        for (columns, _), person in expected.items():
+    smallest: dict = {}
+    is_anybody_known = people is None or any(who is not None for who in people)
+    for (columns, _), person in expected.items():
+        if not isinstance(person, tuple):  # somebody
             smallest[person] = min(smallest.get(person, width), len(columns))
-        counted = Counter(smallest.values())
-        assert found.people_by_size == tuple(counted[size] for size in range(1, min(most, width) + 1))
+        elif not is_anybody_known:
+            smallest[None] = min(smallest.get(None, width), len(columns))
+    counted = Counter(smallest.values())
+    assert found.people_by_size == tuple(counted[size] for size in range(1, min(most, width) + 1))
+    assert sum(found.people_by_size) <= people_by_hand(who for _, who in classes_by_hand(rows, (), people))
 
 
 @quick
@@ -132,22 +144,29 @@ def test_risk_of_attackers(table, threshold, times):
     rows, people = table
     columns = range(len(rows[0]))
     read_rows = read(rows, people)
-    sizes = [max(1, len(who)) for _, who in classes_by_hand(rows, columns, people)]
+    known = [who for _, who in classes_by_hand(rows, columns, people)]
+    sizes = [max(1, len(who)) for who in known]
     population = times * np.maximum(read_rows.people, 1) - (times == 1)
     risk = risk_of(read_rows, columns, threshold=threshold, population=population)
-    assert risk.people == sum(sizes)
+    everybody = people_by_hand(known)
+    assert risk.people == everybody
     assert risk.classes == len(sizes)
-    assert risk.sample_uniques == sizes.count(1)
-    assert risk.prosecutor.highest == 1 / min(sizes)
-    assert risk.prosecutor.average == pytest.approx(len(sizes) / sum(sizes))
-    assert risk.prosecutor.people_above == sum(size for size in sizes if 1 / size > threshold)
+    assert risk.sample_uniques == people_by_hand(who for who in known if len(who) <= 1)
     larger = [times * size for size in sizes]
-    assert risk.journalist.highest == 1 / min(larger)
     assert risk.marketer == pytest.approx(len(sizes) / sum(larger))
-    assert risk.journalist.people_above == sum(
-        size for size, all_ in zip(sizes, larger, strict=True) if 1 / all_ > threshold
+    for attacker, within in ((risk.prosecutor, sizes), (risk.journalist, larger)):
+        worst = worst_by_hand((who, 1 / size) for who, size in zip(known, within, strict=True))
+        assert attacker.highest == 1 / min(within)
+        assert attacker.average == pytest.approx(sum(worst.values()) / everybody)
+        assert attacker.people_above == sum(one > threshold for one in worst.values())
+        assert attacker.share_above == pytest.approx(attacker.people_above / everybody)
+    # Where only the numbers of people by their smallest class are known, nothing else comes out.
+    smallest = Counter(
+        -round(one) for one in worst_by_hand(zip(known, (-s for s in sizes), strict=True)).values()
     )
-    assert risk.journalist.share_above == pytest.approx(risk.journalist.people_above / sum(sizes))
+    assert risk_of(read_rows, columns, threshold=threshold, people_by_size=smallest) == risk_of(
+        read_rows, columns, threshold=threshold
+    )
 
 
 @quick

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
 from kanon_pg.worker.clock import Clock
-from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, read, tables, violates
+from tests.fixtures.auditing import (
+    classes_by_hand,
+    minimal_by_hand,
+    people_by_hand,
+    read,
+    tables,
+    violates,
+)
 from tests.fixtures.examples import examples
 
 quick = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
@@ -107,8 +114,7 @@ def test_figures_of_sets(table, k):
         assert figures.classes_at_risk == len(small)
         assert figures.smallest_class == min(max(1, len(who)) for _, who in classes)
         assert figures.rows_at_risk == sum(count for count, _ in small)
-        nobody = sum(not who for _, who in small)
-        assert figures.people_at_risk == len(set().union(*(who for _, who in small))) + nobody
+        assert figures.people_at_risk == people_by_hand(who for _, who in small)
         assert figures.distinction == pytest.approx(len(classes) / len(rows))
         keys = [tuple(row[column] for column in columns) for row in rows]
         pairs = list(combinations(keys, 2))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,16 +16,18 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import ReleaseError
+from kanon_pg.worker import certifier
 from kanon_pg.worker.certifier import certify
 from kanon_pg.worker.patterns import parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.brute_force import brute_force
-from tests.fixtures.certificates import certified, checker, task_of
+from tests.fixtures.certificates import PROGRAM, certified, checker, task_of
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import integers, pack
 
-check = checker().check
+program = checker()
+check = program.check
 
 checked = settings(
     max_examples=examples(50),
@@ -56,13 +61,13 @@ def test_certificates_are_accepted_and_prove_what_they_say(case, prices):
     row_types, k, patterns, _ = case
     outcome = solved(*case)
     found = certified(row_types, outcome, k, patterns=patterns, prices=prices)
-    cost, bound, rows, classes, smallest = check(found)
+    cost, bound, rows, classes, smallest, *_ = check(found)
     assert cost == pytest.approx(outcome.weighted_cost)
     assert (classes, rows) == (outcome.classes, np.frombuffer(row_types.rows, dtype=">i8").sum())
     assert smallest >= k
     assert bound <= cost
     found["lower_bound"] += 1e-6
-    with pytest.raises(SystemExit, match="do not prove the bound"):
+    with pytest.raises(SystemExit, match=r"do not prove the bound|bound is above the cost"):
         check(found)
 
 
@@ -204,6 +209,34 @@ def with_a_column_that_pays(found):
     found["lower_bound"] = 0
 
 
+def with_prices_that_count_backwards(found):
+    """Prices below 0 let no class cost less than they do; a unit below 0 made a high bound of them."""
+    found["price_unit"] = -1
+    for line in found["row_types"]:
+        line[0] = -1000
+    found["lower_bound"] = found["cost"]
+
+
+def with_a_row_type_twice(found):
+    found["row_types"].append(copy.deepcopy(found["row_types"][0]))
+    found["rows"] += sum(rows for rows, _ in found["row_types"][0][2])
+    with_the_cost_of_its_patterns(found)
+
+
+def with_a_column_hidden_twice(found):
+    next(part for _, _, parts in found["row_types"] for part in parts if part[1])[1].append(0)
+    with_the_cost_of_its_patterns(found)
+
+
+def with_a_column_from_the_end(found):
+    next(part for _, _, parts in found["row_types"] for part in parts)[1][:] = [-1]
+    with_the_cost_of_its_patterns(found)
+
+
+def with_a_key_more(found):
+    found["note"] = "checked"
+
+
 def with_the_cost_of_its_patterns(found):
     weights = found["weights"]
     found["cost"] = float(
@@ -213,7 +246,7 @@ def with_the_cost_of_its_patterns(found):
             for rows, hidden in parts
         )
     )
-    found["lower_bound"] = -1000
+    found["lower_bound"] = 0
 
 
 def class_sizes(found):
@@ -241,6 +274,11 @@ LIES = [
     with_a_row_too_many,
     with_rounded_rows,
     with_a_column_that_pays,
+    with_prices_that_count_backwards,
+    with_a_row_type_twice,
+    with_a_column_hidden_twice,
+    with_a_column_from_the_end,
+    with_a_key_more,
 ]
 
 
@@ -272,7 +310,7 @@ def test_rows_of_a_divided_row_type_stand_with_their_patterns():
     assert outcome.moved_types
     found = certified(row_types, outcome, 3)
     assert sorted(parts for _, _, parts in found["row_types"] if len(parts) > 1) == [[[1, [0]], [1, [1]]]]
-    assert check(found)[3:] == (2, 3)
+    assert check(found)[3:] == (2, 3, 3, "any")
 
 
 @pytest.mark.parametrize("change", ["row type", "rows", "cost", "parts"])
@@ -301,3 +339,224 @@ def test_stored_prices_that_prove_nothing_are_replaced():
     task = task_of(row_types, outcome, 3)
     wrong = replace(task.mapping, prices=integers([10_000_000] * len(row_types)))
     assert check(json.loads(certify(row_types, replace(task, mapping=wrong))))[1] <= outcome.weighted_cost
+
+
+# What a forger may put in the place of anything.
+JUNK = [
+    None, True, False, 0, 1, -1, 2, 3, 1.5, 0.5, 1.0, 0.0, -0.0, -2.5, 5e-324, 1e308, 1e999, -1e999, math.nan,
+    2**31, 2**53 + 1, 2**63, 2**64, 10**400, -(10**400), "", "0", "1", "1/3", "-1", "NaN",
+    [], [0], [0, 0], [1, 0], [-1], [99], [True], [0.0], [[]], [[0]], [[], [0]], [[1, []]],
+    [1, [0], [[1, []]]], "kanon_pg certificate 1", {}, {"0": 1}, {"k": 2},
+]  # fmt: skip
+
+
+def spots(value, path=()):
+    """Yield the way to everything in a document, itself not included."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*path, key)
+        yield from spots(one, (*path, key))
+
+
+def at(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+def forge(draw, document):
+    """Change one thing of a document in place."""
+    path = draw(st.sampled_from(list(spots(document))))
+    owner, key = at(document, path[:-1]), path[-1]
+    kind = draw(
+        st.sampled_from(["junk", "number", "number", "delete", "double", "swap", "copy", "wrap", "split"])
+    )
+    value = owner[key]
+    if kind == "number" and type(value) in (int, float):
+        owner[key] = draw(
+            st.sampled_from(
+                [-value, value + 1, value - 1, value * 2, value / 2, value // 2, value * 1_000_000]
+            )
+        )
+    elif kind == "delete":
+        del owner[key]
+    elif kind == "double" and isinstance(owner, list):
+        owner.insert(key, copy.deepcopy(value))
+    elif kind in ("swap", "copy"):
+        other = draw(st.sampled_from([p for p in spots(document) if p[: len(path)] != path] or [path]))
+        if path[: len(other)] != other:
+            owner[key], before = copy.deepcopy(at(document, other)), value
+            if kind == "swap":
+                at(document, other[:-1])[other[-1]] = before
+    elif kind == "wrap":
+        owner[key] = (
+            [value] if draw(st.booleans()) else value[0] if isinstance(value, list) and value else str(value)
+        )
+    elif kind == "split" and isinstance(value, list) and isinstance(owner, list):
+        owner.insert(key, copy.deepcopy(value[: len(value) // 2]))
+    else:
+        owner[key] = copy.deepcopy(draw(st.sampled_from(JUNK)))
+
+
+def completed(draw, found):
+    """Make the totals those of the row types, and claim the most, as a forger who can add up would."""
+    try:
+        parts = [(rows, hidden) for _, _, parts in found["row_types"] for rows, hidden in parts]
+        found["rows"] = sum(rows for rows, _ in parts)
+        found["cost"] = float(sum(rows * sum(found["weights"][c] for c in hidden) for rows, hidden in parts))
+        total = sum(line[0] * rows for line in found["row_types"] for rows, _ in line[2])
+        found["lower_bound"] = draw(st.sampled_from([found["cost"], total / found["price_unit"]]))
+    except (TypeError, LookupError, ValueError, ArithmeticError):
+        return
+
+
+def optimum_by_trying(found):
+    """Return the least cost of the table in a certificate, over all ways to choose a pattern for each row."""
+    width, k = len(found["weights"]), found["k"]
+    rows = [cells for _, cells, parts in found["row_types"] for number, _ in parts for _ in range(number)]
+    every = [[c for c in range(width) if bits >> c & 1] for bits in range(2**width)]
+    patterns = every if found["patterns"] is None else found["patterns"]
+    assume(len(patterns) ** len(rows) <= 20_000)
+    best = math.inf
+    for chosen in product(patterns, repeat=len(rows)):
+        sizes = Counter(
+            (tuple(hidden), tuple(x for c, x in enumerate(cells) if c not in hidden))
+            for cells, hidden in zip(rows, chosen, strict=True)
+        )
+        if min(sizes.values()) >= k:
+            best = min(best, sum(found["weights"][c] for hidden in chosen for c in hidden))
+    return best
+
+
+def told(capsys, path, text):
+    """Return what the program prints of a file; None if it refuses, which it does in one sentence."""
+    path.write_text(text, encoding="utf-8")
+    refusal = None
+    try:
+        program.main(str(path))
+    except SystemExit as found:
+        refusal = found.code
+    printed = capsys.readouterr().out
+    if refusal is None:
+        return printed
+    assert isinstance(refusal, str)
+    assert refusal.startswith("refused: ")
+    assert len(refusal.splitlines()) == 1
+    assert printed == ""
+    return None
+
+
+def require_true(line, found):
+    """Compare what was printed with what is found by trying, and with the table that the file states."""
+    head, _, tail = line.strip().partition(";")
+    words = head.replace(",", "").split()
+    cost, bound, rows, classes, smallest = (float(words[place]) for place in (1, 4, 5, 7, 10))
+    sizes = class_sizes(found)
+    weights = found["weights"]
+    assert all(type(weight) in (int, float) and 0 < weight < math.inf for weight in weights)
+    parts = [(number, hidden) for _, _, parts in found["row_types"] for number, hidden in parts]
+    assert cost == pytest.approx(sum(n * sum(weights[c] for c in hidden) for n, hidden in parts))
+    assert (rows, classes) == (sum(number for number, _ in parts), len(sizes))
+    assert smallest == min(sizes.values()) >= found["k"] >= 2
+    assert f"k = {found['k']}" in tail
+    assert bound <= cost
+    assert bound <= optimum_by_trying(found) + 1e-9 * bound
+
+
+forged = settings(
+    max_examples=examples(600),
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+    ],
+)
+
+
+@forged
+@given(case=cases(most_rows=5), data=st.data())
+def test_whatever_a_forger_changes_is_refused_or_true(case, data, capsys, tmp_path, monkeypatch):
+    row_types, k, patterns, _ = case
+    monkeypatch.setattr(certifier, "_shuffled", np.arange)  # so that an example can be tried again
+    assume(len(row_types.columns) <= 2)
+    found = certified(row_types, solved(*case), k, patterns=patterns)
+    for _ in range(data.draw(st.integers(1, 4))):
+        if spots(found):
+            forge(data.draw, found)
+    if data.draw(st.booleans()):
+        completed(data.draw, found)
+    line = told(capsys, tmp_path / "certificate.json", json.dumps(found))
+    if line is not None:
+        require_true(line, json.loads(json.dumps(found)))
+
+
+@forged
+@given(text=st.binary(max_size=40), place=st.floats(0, 1), gone=st.integers(0, 30))
+def test_a_file_that_was_cut_or_written_over_is_refused_or_true(text, place, gone, capsys, tmp_path):
+    found = certified(row_types := pack([(0, 0)] * 2 + [(0, 1)] * 2), solved(row_types, 2, None, "exact"), 2)
+    whole = json.dumps(found).encode()
+    begin = int(place * len(whole))
+    broken = whole[:begin] + text + whole[begin + gone :]
+    line = told(capsys, tmp_path / "certificate.json", broken.decode("latin1"))
+    if line is not None:
+        require_true(line, json.loads(broken))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "7", "null", '"k"', "{", "[" * 100_000, '{"k":' * 100_000, "NaN", "1" * 5000, "\0",
+        "\ufeff{}", "\xe9", '{"k": 2, "k": 3}', "{}", "[[[]]]",
+    ],
+)  # fmt: skip
+def test_what_is_no_certificate_is_refused_in_a_sentence(text, capsys, tmp_path):
+    assert told(capsys, tmp_path / "certificate.json", text) is None
+
+
+def test_a_key_that_stands_there_twice_is_refused(certificate, capsys, tmp_path):
+    """One reader takes the first, another one the last."""
+    text = json.dumps(certificate)
+    assert told(capsys, tmp_path / "certificate.json", text) is not None
+    for key in certificate:
+        twice = f'{{"{key}": {json.dumps(certificate[key])}, {text[1:]}'
+        assert told(capsys, tmp_path / "certificate.json", twice) is None
+
+
+def test_a_file_that_is_not_there_and_no_file_are_refused(capsys, tmp_path):
+    for files in ([str(tmp_path / "nothing")], [str(tmp_path)], [], ["a", "b"]):
+        with pytest.raises(SystemExit, match="refused"):
+            program.main(*files)
+
+
+@pytest.mark.parametrize("k", [1, 1.5, 1.0, True, 0, -3, "2", None, [2], math.nan, math.inf, 2.0])
+def test_a_k_that_is_none_is_refused(certificate, k):
+    certificate["k"] = k
+    with pytest.raises(SystemExit, match="refused"):
+        check(certificate)
+
+
+@pytest.mark.parametrize("unit", [-1, 0, 1, True, 1e6, 10**9, 2_000_000, "1000000", None])
+def test_another_price_unit_is_refused(certificate, unit):
+    certificate["price_unit"] = unit
+    with pytest.raises(SystemExit, match="refused"):
+        check(certificate)
+
+
+def test_a_bound_is_printed_in_full(capsys, tmp_path):
+    """Six digits of 1234567 would be 1234570, which is not proven."""
+    rows = 1_234_567
+    found = {
+        "format": "kanon_pg certificate 1", "release": "r", "k": 2, "rows": 2 * rows, "weights": [1.0],
+        "patterns": None, "price_unit": 1_000_000, "cost": 0.0, "lower_bound": 0.0,
+        "row_types": [[0, [0], [[2 * rows, []]]]],
+    }  # fmt: skip
+    found["row_types"] = [[0, [0], [[rows, [0]], [rows, []]]]]
+    found["cost"] = float(rows)
+    line = told(capsys, tmp_path / "certificate.json", json.dumps(found))
+    assert line is not None
+    assert line.startswith("cost 1234567, at least 0, 2469134 rows, 2 classes of 1234567 or more; k = 2, any")
+
+
+def test_the_program_stays_a_page():
+    assert len(PROGRAM.read_text(encoding="utf-8").splitlines()) <= 130

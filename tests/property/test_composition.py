@@ -188,6 +188,10 @@ def test_it_counts_what_an_attacker_counts(
             candidates = together([table.versions[name] for name in found.releases], person_of)
             if found.unseen_rows or found.assumed_rows:  # of a release that does not say which row is which
                 assert any(kinds.get(name) == "plain" for name in found.releases)
+                # What is not known is a bound in the safe direction, whatever the attacker can tell.
+                assert found.people >= len(candidates)
+                assert found.people_below >= sum(count < found.k for count in candidates.values())
+                assert not candidates or (found.smallest or 0) <= min(candidates.values())
                 continue
             assert (found.people, found.smallest) == (len(candidates), min(candidates.values(), default=None))
             assert found.people_below == sum(count < found.k for count in candidates.values())

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from ortools.linear_solver import pywraplp
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import require_feasible

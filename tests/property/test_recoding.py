@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.solvers.recoding.methods import FULL_DOMAIN_BOUND, RECODINGS
 from kanon_pg.worker.solvers.registry import solve
@@ -317,3 +319,55 @@ def test_privacy_models_are_kept(method, table, models, data):
         return
     # The recount and the check of the models in `solve` share no code with the solvers.
     assert outcome.classes >= 1
+
+
+EVERY_MODEL = [
+    PrivacyModels(),
+    PrivacyModels(p=2),
+    *(PrivacyModels(l=2, diversity=diversity) for diversity in DIVERSITIES),
+    *(PrivacyModels(t=0.4, distance=distance) for distance in DISTANCES),
+]
+
+
+@pytest.mark.parametrize("models", EVERY_MODEL, ids=str)
+@pytest.mark.parametrize("method", ["auto", "exact", "greedy"])
+@quick
+@given(table=tables(most_rows=32), seed=st.sampled_from([None, 1]), data=st.data())
+def test_hierarchies_are_never_dearer_than_suppression_alone(models, method, table, seed, data):
+    """What suppression alone finds is a start, by all its methods, unless it is proven to be too dear."""
+    rows, people, chosen, weights, k = table
+    # Nothing is lost by showing a value, as without a hierarchy.
+    chosen = [one if one is None else replace(one, lowest=0, losses=(0.0, *one.losses[1:])) for one in chosen]
+    secrets = data.draw(st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows)))
+    assume(people_in(rows, people) >= k)
+    names = [f"c{number}" for number in range(len(chosen))]
+    alone = pack_sensitive(
+        rows,
+        [(secret,) for secret in secrets],
+        people=people,
+        weights=dict(zip(names, weights, strict=True)),
+        ordered=True,
+    )
+    request = SolveRequest(k, method=method, models=models, seed=seed)
+    try:
+        suppressed = solve(alone, request)
+    except InfeasibleError:
+        return
+    generalized = solve(with_trees(alone, chosen), request)
+    assert generalized.weighted_cost <= suppressed.weighted_cost + 1e-9
+
+
+@quick
+@given(table=small_tables())
+def test_a_bound_stands_in_where_there_is_no_time(table):
+    """It is proven, and not 0 for a table in which something has to be given up."""
+    rows, _, chosen, weights, k = table
+    assume(len(rows) >= k)
+    packed = packed_of(rows, None, chosen, weights)
+    best = solve(packed, SolveRequest(k, method="exact")).weighted_cost
+    for method in ("auto", "greedy", "local"):
+        hasty = solve(packed, SolveRequest(k, method=method, seconds=0.0))
+        assert hasty.lower_bound <= best + 1e-9
+        is_lossy = all(tree is None or all(loss > 0 for loss in tree.losses[1:]) for tree in chosen)
+        if min(Counter(rows).values()) < k and is_lossy:
+            assert hasty.lower_bound > 0

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from tests.fixtures.analyses import measure
 from tests.fixtures.dividing_solver import dividing

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.worker.child_processes import WorkFailed, run_in_child, run_in_children
 from kanon_pg.worker.solvers.exact import integer_program

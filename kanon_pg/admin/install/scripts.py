@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from kanon_pg.audit.request import AUDIT, IDENTIFY, IS_ANONYMOUS, RISK, SUGGEST
+from kanon_pg.core.privacy_models import MODEL_PARAMETERS
 from kanon_pg.curves import CURVE
-from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
@@ -58,6 +59,17 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
 }
 """Operations whose functions are written from their description, by the names that templates use."""
 
+_MODEL_PARAMETERS = [
+    {
+        "key": Literal(name),
+        "column": Identifier.of(name),
+        "type": Fragment(parameter.sql_type),
+        "comment": Literal(f"{parameter.what}; NULL if not demanded."),
+    }
+    for name, parameter in MODEL_PARAMETERS.items()
+]
+"""What views show of the privacy models of a release."""
+
 INSTALL_LOCK = 0x6B616E6F6E
 """Key of the advisory lock that keeps two installations apart: "kanon" in ASCII."""
 
@@ -103,7 +115,7 @@ def script_text(name: str, **parts: Any) -> str:
     name : str
         One of `script_names`.
     """
-    parts |= OPERATIONS
+    parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS}
     text = render(name, **parts).text
     if not _NAMED.search(text):
         return text

@@ -161,8 +161,8 @@ def drop_series(db: Database, names: Sequence[str | None]) -> None:
             db.execute(statement("series/drop_table", table=_in_kanon(table)))
 
 
-def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...]:
-    """Return the columns that identify a row of the base relation; none if person and contents do.
+def row_keys(db: Database, plan: ReleasePlan) -> tuple[str, ...]:
+    """Return the columns that identify a row of the base relation.
 
     Raises
     ------
@@ -180,28 +180,26 @@ def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...
     found = db.rows(statement("series/row_keys"), plan.base.oid)
     if found:
         return tuple(found[0]["columns"])
-    base, can_have_key = plan.base.identifier, plan.base.can_have_key
-    if plan.entity is None:
-        declare = (
-            "eclare the column that identifies people: SELECT kanon_declare(..., entity => 'person_id');"
-        )
-        raise UnsuitableRelation(
-            f"Nothing tells which row of {base} is which from one version to the next.",
-            hint=f"Give it a primary key, or d{declare}" if can_have_key else f"D{declare}",
-        )
-    if rules.updates == "keep":
-        leave_out = "eave out updates in option over_time."
-        raise UnsuitableRelation(
-            f"Updates of {base} cannot be told from other rows: it has no primary key.",
-            hint=f"Give it one, or l{leave_out}" if can_have_key else f"L{leave_out}",
-        )
-    return ()
+    raise _without_key(plan.base)
+
+
+def _without_key(base: RelationFacts) -> UnsuitableRelation:
+    """Return the refusal of a relation of which nothing tells which row is which.
+
+    By person and contents rows are not known: a row that changes would be another one, and somebody who
+    knows what does not change in it could follow it through the versions, where it may be alone.
+    """
+    what = base.identifier
+    return UnsuitableRelation(
+        f"Nothing tells which row of {what} is which from one version to the next: it has no primary key.",
+        hint=f"Give it one: ALTER TABLE {what} ADD PRIMARY KEY (...);"
+        if base.can_have_key
+        else "Publish a table that has a primary key, in place of what reads it.",
+    )
 
 
 def require_key(db: Database, row: Row, series: Series) -> None:
     """Refuse a base relation whose rows could have come by other identities since they were published.
-
-    Where rows are known by person and contents, no key is asked for.
 
     Parameters
     ----------
@@ -215,8 +213,8 @@ def require_key(db: Database, row: Row, series: Series) -> None:
     UnsuitableRelation
         If the columns that identify a row are no key any more.
     """
-    if not series.keys:
-        return
+    if not series.keys:  # begun by a version of kanon_pg that knew rows by person and contents
+        raise _without_key(describe(db, str(row["base"]), OWNER))
     found = key_now(db, row["base"], series.keys, series.key_view)
     if found["holds"]:
         return

@@ -17,6 +17,7 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
@@ -28,6 +29,8 @@ from kanon_pg.release.much_suppressed import notice_much_suppressed
 from kanon_pg.release.node_tables import (
     Hierarchies,
     create_unknown_view,
+    forget_values,
+    mark_seen,
     notice_unknown,
     packed_hierarchy,
     write_hierarchies,
@@ -47,7 +50,7 @@ from kanon_pg.release.record import (
     require_present_form,
     store_release,
 )
-from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
+from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     notice_forgotten,
@@ -70,7 +73,7 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
-from kanon_pg.release.series.rules import OverTime, parse_over_time
+from kanon_pg.release.series.rules import parse_over_time
 from kanon_pg.release.series.waiting import FRESH, let_chosen_wait, let_classes_wait
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
@@ -82,6 +85,7 @@ from kanon_pg.release.storage import (
     write_mapping,
     write_parts,
 )
+from kanon_pg.release.telling import notice_telling
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -122,8 +126,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         If nothing tells which row is which from one version to the next.
     """
     db, request = work.db, work.request
-    rules = parse_over_time(request.over_time) or OverTime()
-    keys = row_keys(db, work.plan, rules)
+    keys = row_keys(db, work.plan)
     names = SeriesNames.fresh(work.plan.name, generation)
     series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
@@ -141,6 +144,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
             pending=None,
         )
     )
+    mark_seen(db, plan, nodes, Fragment(str(entering)))
     counted, outcome = _enter(version, work, entering, hierarchies, cohorts_ever=None)
     storage = _build(version)
     db.progress("recounting")
@@ -166,6 +170,7 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
         check_beside_queries(db, release=plan.name)
         notice_side_by_side(db, plan.name, role=work.role)
     drop_superseded(db, superseded)
+    notice_telling(db, work.plan, storage, rows=counted.rows)
     name_storage(db, plan.name, storage)
     notice_much_suppressed(db, request, plan, report)
     return report
@@ -198,6 +203,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     version = _reopened(db, row, series, names)
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
+    mark_seen(db, version.plan, version.nodes, Fragment(str(version.scratch("changes"))))
     _require_different_rows(version)
     _notice_other_people(version)
     _let_leave(version)
@@ -237,6 +243,7 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     erased += version.run("erase_pending", number)
     erase_from_versions(db, row, series.keys, number, elsewhere=erased)
     version.run("withhold_erased")
+    forget_values(db, version.plan, version.nodes, Fragment(f"{version.names.current}()"))
     _publish(version, row)
     _notice_version(version)
 
@@ -314,7 +321,12 @@ def _list_pending(version: Version) -> None:
         version=version.number,
         keep=version.rules.updates == "keep",
         unknown=[
-            {"column": generalized.column.output, "table": table}
+            {
+                "column": generalized.column.output,
+                "table": table,
+                "known": generalized.known,
+                "knows": generalized.knows(f"g.{generalized.column.output}"),
+            }
             for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
         ],
     )
@@ -352,7 +364,7 @@ def _let_enter(version: Version, work: PublishingCall) -> None:
                 origin=origin,
             )
         )
-        db.execute(statement("analyze", relation=entering))
+        gather_statistics(db, entering)
         if not tried - {origin}:
             work.compile()
         try:
@@ -462,7 +474,7 @@ def _store_members(
         else:
             version.run("insert_members", **parts)
     if cohorts_ever is None:
-        version.db.execute(statement("analyze", relation=version.names.members))
+        gather_statistics(version.db, version.names.members)
     version.run("insert_cohorts", version.number, cohorts_ever or 0)
 
 
@@ -480,7 +492,7 @@ def _build(version: Version) -> Identifier:
         cells=version.cells(),
         entity=version.plan.entity is not None,
     )
-    version.db.execute(statement("analyze", relation=storage))
+    gather_statistics(version.db, storage)
     return storage
 
 
@@ -567,7 +579,8 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
             "output": c.output,
             "before": Identifier.of(f"o{place}"),
             "after": Identifier.of(f"n{place}"),
-            "seen": Fragment("" if is_seen_as_stored(plan, c) else "::text"),
+            "shown_before": as_seen(plan, c, f"o.{c.output}"),
+            "shown_after": as_seen(plan, c, f"n.{c.output}"),
         }
         for place, c in enumerate(plan.quasi_identifiers)
     ]

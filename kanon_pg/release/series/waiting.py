@@ -15,7 +15,7 @@ from kanon_pg.core.waiting import FUTURES, Waiting, WaitingTask
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import PackedColumn
-from kanon_pg.db.statements import statement
+from kanon_pg.db.readers import gather_statistics
 from kanon_pg.errors import DEFECT, MemoryExceeded, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED, count_row_types
@@ -103,7 +103,7 @@ def let_chosen_wait(
         version=version.number,
         most=FUTURES * room.coming,
     )
-    version.db.execute(statement("analyze", relation=lookahead))
+    gather_statistics(version.db, lookahead)
     waited = describe(version.db, str(lookahead), OWNER).column("kanon_waited")
     columns = (*version.plan.quasi_identifiers, CanonicalColumn(waited, Identifier.of("waited")))
     began = time.monotonic()

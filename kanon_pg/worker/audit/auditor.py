@@ -135,11 +135,13 @@ def _whole(table: RowTypeTable, people: People, columns: Sequence[int], k: int) 
     sizes, rows = people.sizes(grouping), rows_of(table, grouping.class_of, grouping.count)
     bars = []
     edges = _edges(int(sizes.max()), k)
+    smallest_of, persons = people.greatest(-sizes, grouping)
     for smallest, after in pairwise(edges):
         inside = (sizes >= smallest) & (sizes < after)
         if inside.any():
+            met = (-smallest_of >= smallest) & (-smallest_of < after)
             bars.append(
-                [smallest, after - 1, int(inside.sum()), int(sizes[inside].sum()), int(rows[inside].sum())]
+                [smallest, after - 1, int(inside.sum()), int(persons[met].sum()), int(rows[inside].sum())]
             )
     found = asdict(class_figures(table, people, grouping, k))
     del found["distinction"], found["separation"]
@@ -180,18 +182,19 @@ def _identifying(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cl
 def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
     """Answer with `Risk` and `MinimalUniques` of `kanon_pg.core.risk`.
 
-    Arguments are threshold, sampling_fraction and uniques_seconds: most time for minimal uniques, None for
-    all there is. The tables are the one at risk and, if there is a register of the population, that by the
-    same columns.
+    Arguments are threshold, sampling_fraction, uniques_seconds (most time for minimal uniques, None for all
+    there is), and people_by_size where the classes do not tell who is in several of them. The tables
+    are the one at risk and, if there is a register of the population, that by the same columns.
     """
     table, *population = tables
-    columns = range(table.width)
+    columns, by_size = range(table.width), arguments.get("people_by_size")
     clock.report("risk", None)
     risk = risk_of(
         table,
         columns,
         threshold=arguments["threshold"],
         sampling_fraction=arguments["sampling_fraction"],
+        people_by_size=None if by_size is None else {int(size): people for size, people in by_size},
         population=_people_in(population[0], table) if population else None,
     )
     most, left = arguments["uniques_seconds"], clock.left()
@@ -245,8 +248,7 @@ class SetFigures:
     smallest_class : int
         Size of the smallest class, >= 1.
     people_at_risk : int
-        Different people with a row in a class of fewer than k people; one in which nobody is known counts
-        as one person.
+        Different people with a row in a class of fewer than k people, at least one if there is such a class.
     rows_at_risk : int
         Rows in these classes.
     distinction : float

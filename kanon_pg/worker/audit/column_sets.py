@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,17 +142,41 @@ class People:
         return _sizes(grouping.class_of, grouping.count, self.own, self.place, self.person)
 
     def within(self, is_inside: NDArray[np.bool_], grouping: RowTypePartition) -> int:
-        """Return how many different people occur in some classes.
+        """Return how many different people occur in some classes, each counted once.
 
         Parameters
         ----------
         is_inside : ndarray of bool, shape (count,)
-            Which classes; one in which nobody is known counts as one person.
+            Which classes; at least one person is in them if there are any.
         """
-        known = _known(grouping.class_of, grouping.count, self.own, self.place)
+        if not is_inside.any():
+            return 0
         inside = is_inside[grouping.class_of]
         shared = np.unique(self.person[inside[self.place]]).size if self.place.size else 0
-        return int(self.own[inside].sum()) + shared + int((is_inside & ~known).sum())
+        return max(1, int(self.own[inside].sum()) + shared)
+
+    def greatest(self, numbers: NDArray[Any], grouping: RowTypePartition) -> tuple[NDArray[Any], Numbers]:
+        """Return the greatest number among the classes of each person.
+
+        Parameters
+        ----------
+        numbers : ndarray, shape (count,)
+            Of each class.
+
+        Returns
+        -------
+        numbers, people : ndarray
+            Numbers, and how many people have each; who is in several classes is counted once. They add up to
+            `within` of all classes.
+        """
+        own = np.bincount(grouping.class_of, weights=self.own, minlength=grouping.count).astype(np.int64)
+        if not self.place.size and not own.any():
+            return numbers.max(keepdims=True), np.ones(1, dtype=np.int64)
+        begins = np.flatnonzero(np.diff(self.person, prepend=-1))
+        shared = numbers[grouping.class_of[self.place]]
+        if begins.size:
+            shared = np.maximum.reduceat(shared, begins)
+        return np.concatenate([numbers, shared]), np.concatenate([own, np.ones_like(begins)])
 
 
 @kernel
@@ -166,14 +191,3 @@ def _sizes(class_of: Codes, count: int, own: Numbers, place: Numbers, person: Nu
             last[number] = person[occurrence]
             sizes[number] += 1
     return np.maximum(sizes, 1)
-
-
-@kernel
-def _known(class_of: Codes, count: int, own: Numbers, place: Numbers) -> NDArray[np.bool_]:
-    known = np.zeros(count, dtype=np.bool_)
-    for one in range(class_of.size):
-        if own[one] > 0:
-            known[class_of[one]] = True
-    for occurrence in range(place.size):
-        known[class_of[place[occurrence]]] = True
-    return known

@@ -9,7 +9,7 @@ with many small ones are easy to find even for an attacker who knows little.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -101,6 +101,7 @@ def risk_of(
     threshold: float = THRESHOLD,
     population: Numbers | None = None,
     sampling_fraction: float | None = None,
+    people_by_size: Mapping[int, int] | None = None,
 ) -> Risk:
     """Return the risk of the people in a table by some columns.
 
@@ -119,6 +120,9 @@ def risk_of(
     sampling_fraction : float, optional
         Share of the population in the table, in (0, 1]: the journalist's risk is then the expectation of
         `expected_inverse_sizes`.
+    people_by_size : mapping of int to int, optional
+        How many people have a smallest class of each size, where the table does not tell who is in several;
+        not with a population.
 
     Raises
     ------
@@ -133,7 +137,15 @@ def risk_of(
     people = People.of(table)
     grouping = grouping_of(table, columns)
     sizes = people.sizes(grouping)
-    prosecutor = _attacker(sizes, 1.0 / sizes, threshold)
+
+    def attacker(risk: NDArray[np.float64]) -> AttackerRisk:
+        if people_by_size is None:
+            return _attacker(*people.greatest(risk, grouping), risk, threshold)
+        by_size = np.zeros(int(sizes.max()) + 1)
+        by_size[sizes] = risk  # without a register it depends on the size alone
+        known = {size: number for size, number in people_by_size.items() if number} or {int(sizes.min()): 1}
+        return _attacker(by_size[list(known)], np.array([*known.values()]), risk, threshold)
+
     basis, inverse = SAMPLE, 1.0 / sizes
     if population is not None:
         within = sizes.copy()
@@ -141,16 +153,22 @@ def risk_of(
         basis, inverse = POPULATION, 1.0 / within
     elif sampling_fraction is not None:
         basis, inverse = FRACTION, expected_inverse_sizes(sizes, sampling_fraction)
-    journalist = _attacker(sizes, inverse, threshold)
+    is_alone = sizes == 1
+    if people_by_size is None:
+        everybody = people.within(np.ones_like(is_alone), grouping)
+        alone = people.within(is_alone, grouping)
+    else:
+        everybody = max(1, sum(people_by_size.values()))
+        alone = max(int(is_alone.any()), people_by_size.get(1, 0))
     return Risk(
-        people=int(sizes.sum()),
+        people=everybody,
         classes=grouping.count,
-        prosecutor=prosecutor,
-        journalist=journalist,
+        prosecutor=attacker(1.0 / sizes),
+        journalist=attacker(inverse),
         journalist_basis=basis,
-        marketer=journalist.average,
-        sample_uniques=int((sizes == 1).sum()),
-        homogeneous=tuple(_homogeneous(table, grouping, sizes)),
+        marketer=float((inverse * sizes).sum() / sizes.sum()),
+        sample_uniques=alone,
+        homogeneous=tuple(_homogeneous(table, people, grouping)),
     )
 
 
@@ -170,13 +188,16 @@ def _check(threshold: float, population: Numbers | None, sampling_fraction: floa
         )
 
 
-def _attacker(sizes: Numbers, risk: NDArray[np.float64], threshold: float) -> AttackerRisk:
-    total = int(sizes.sum())
-    above = int(sizes[risk > threshold].sum())
-    return AttackerRisk(float(risk.max()), float((risk * sizes).sum() / total), above, above / total)
+def _attacker(
+    greatest: NDArray[np.float64], people: Numbers, risk: NDArray[np.float64], threshold: float
+) -> AttackerRisk:
+    """Return the risk of people who have the greatest one of their classes."""
+    total = int(people.sum())
+    above = int(people[greatest > threshold].sum())
+    return AttackerRisk(float(risk.max()), float((greatest * people).sum() / total), above, above / total)
 
 
-def _homogeneous(table: RowTypeTable, grouping: RowTypePartition, sizes: Numbers) -> list[HomogeneousClasses]:
+def _homogeneous(table: RowTypeTable, people: People, grouping: RowTypePartition) -> list[HomogeneousClasses]:
     rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count)
     found = []
     for described, cells in zip(table.sensitive_columns, table.sensitive, strict=True):
@@ -184,11 +205,8 @@ def _homogeneous(table: RowTypeTable, grouping: RowTypePartition, sizes: Numbers
         example[grouping.class_of] = cells
         is_same = np.ones(grouping.count, dtype=np.bool_)
         is_same[grouping.class_of[cells != example[grouping.class_of]]] = False
-        found.append(
-            HomogeneousClasses(
-                described.name, int(is_same.sum()), int(sizes[is_same].sum()), int(rows[is_same].sum())
-            )
-        )
+        within = people.within(is_same, grouping)
+        found.append(HomogeneousClasses(described.name, int(is_same.sum()), within, int(rows[is_same].sum())))
     return found
 
 
@@ -299,8 +317,13 @@ class _RiskCount:
             self._known = self._known._replace(following=following, masks=masks)
 
     def people(self) -> tuple[int, ...]:
-        """Return the people by the size of their smallest set."""
-        counts = np.bincount(self._known.smallest, minlength=len(self.sets) + 1)
+        """Return the people by the size of their smallest set; if nobody is known, all are one person."""
+        smallest, is_nobody = self._known.smallest.copy(), np.flatnonzero(self._lines.weights == 0)
+        sets_of_nobody = smallest[is_nobody]
+        smallest[is_nobody] = 0
+        if is_nobody.size == self._lines.weights.size and sets_of_nobody.any():
+            smallest[0] = sets_of_nobody[sets_of_nobody > 0].min()
+        counts = np.bincount(smallest, minlength=len(self.sets) + 1)
         return tuple(int(count) for count in counts[1 : len(self.sets) + 1])
 
     def by_column(self, order: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.models.class_counts import (
     TOLERANCE,
@@ -92,12 +91,8 @@ def _surplus(
 class EqualCloseness(PrivacyModel):
     """At most the distance t to the whole table, with all values equally far from each other."""
 
-    name = "closeness"
+    name = "equal"
     kernels = Kernels(_lack_equal, surplus=_surplus)
-
-    def demand(self, models: PrivacyModels) -> float | None:
-        """Return t."""
-        return models.t if models.distance == "equal" else None
 
     def write(self, program: LinearProgram, demand: float) -> None:
         """Add ``z_s >= n_s - q_s N`` and ``sum z_s <= t N``."""
@@ -115,12 +110,9 @@ class EqualCloseness(PrivacyModel):
 class OrderedCloseness(PrivacyModel):
     """At most the distance t to the whole table, with values as far from each other as their ranks."""
 
-    name = "closeness"
+    name = "ordered"
     kernels = Kernels(_lack_ordered, surplus=_surplus)
-
-    def demand(self, models: PrivacyModels) -> float | None:
-        """Return t."""
-        return models.t if models.distance == "ordered" else None
+    needs_order = True
 
     def write(self, program: LinearProgram, demand: float) -> None:
         """Add ``d_r >= |sum_{s<=r} n_s - Q_r N|`` and ``sum d_r <= t (m - 1) N``, value by value."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import SensitiveColumn
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.models.class_counts import ROWS, ClassCounts, ModelEvaluator
@@ -33,11 +33,6 @@ class DistinctValues(PrivacyModel):
     name = "distinct"
     kernels = Kernels(_lack, _largest)
     in_people = False
-
-    def demand(self, models: PrivacyModels) -> float | None:
-        """Return the larger one of p and of l, if that counts values."""
-        asked = [number for _, number in _least_counts(models)]
-        return float(max(asked)) if asked else None
 
     def least_values(self, demand: float) -> int:
         """Return p."""

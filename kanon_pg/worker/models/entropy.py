@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import SensitiveColumn
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.models.class_counts import (
@@ -68,9 +68,9 @@ class Entropy(PrivacyModel):
     kernels = Kernels(_lack, _largest, _surplus)
     learns = True
 
-    def demand(self, models: PrivacyModels) -> float | None:
+    def threshold(self, number: float) -> float:
         """Return ln l."""
-        return float(np.log(models.l)) if models.l is not None and models.diversity == "entropy" else None
+        return float(np.log(number))
 
     def least_values(self, demand: float) -> int:
         """Return l: the entropy cannot exceed the logarithm of the number of values."""

@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.json_numbers import is_whole
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
-from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
+from kanon_pg.core.privacy_models import MODEL_OPTIONS, MODEL_PARAMETERS, ModelRules, PrivacyModels
+from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn, in_words
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.models.class_counts import (
     PEOPLE,
@@ -56,6 +56,8 @@ MODELS: tuple[PrivacyModel, ...] = (
     OrderedCloseness(),
 )
 """All privacy models. Which rows are left out of a group is decided by the first one that it violates."""
+
+EVALUATED = ModelRules("the evaluation of classes", {model.name: model for model in MODELS})
 
 _COUNT = len(MODELS)
 _NOT_DEMANDED = -1.0
@@ -204,11 +206,6 @@ class Violations:
         """Whether each class violates any model, shape (c,)."""
         return np.asarray(self.found.any(axis=0))
 
-    def of(self, name: str) -> NDArray[np.bool_]:
-        """Return whether each class violates the models of a name, shape (c,)."""
-        named = np.array([model.name == name for model in MODELS])
-        return np.asarray(self.found[named].any(axis=0))
-
     @property
     def to_learn_from(self) -> NDArray[np.bool_]:
         """Whether each class violates a model whose rows in an integer program are learned, shape (c,)."""
@@ -241,7 +238,15 @@ def violations(evaluator: ModelEvaluator, class_of: NDArray[np.int64], classes: 
 
 
 def demanded(models: PrivacyModels) -> list[tuple[PrivacyModel, float]]:
-    """Return the models that are demanded with their parameters."""
+    """Return the models that are demanded with their parameters.
+
+    Raises
+    ------
+    SolverError
+        One of them has no kernels.
+    """
+    for _ in EVALUATED.of(models):
+        pass
     return [(model, demand) for model in MODELS if (demand := model.demand(models)) is not None]
 
 
@@ -257,26 +262,30 @@ def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
     UnsuitableColumn
         The ordered distance is requested and a sensitive column has no order.
     """
-    if models.diversity not in DIVERSITIES:
-        raise UnknownName(
-            f'There is no diversity "{models.diversity}".', hint=f"There are: {', '.join(DIVERSITIES)}."
-        )
-    if models.distance not in DISTANCES:
-        raise UnknownName(
-            f'There is no distance "{models.distance}".', hint=f"There are: {', '.join(DISTANCES)}."
-        )
-    for name, number in (("l", models.l), ("p", models.p)):
-        if number is not None and (not is_whole(number) or number < 2):
-            raise InputError(
-                f"{name} is not a whole number of at least 2.", hint="Leave it out, or choose 2."
+    for option, choices in MODEL_OPTIONS.items():
+        if getattr(models, option) not in choices:
+            raise UnknownName(
+                f'There is no {option} "{getattr(models, option)}".', hint=f"There are: {', '.join(choices)}."
             )
-    if models.t is not None and not 0 <= models.t < 1:
-        raise InputError("t is not a number from 0 to below 1.", hint="Usual values are 0.1 to 0.5.")
+    for name, parameter in MODEL_PARAMETERS.items():
+        number = getattr(models, name)
+        if number is None:
+            continue
+        least = parameter.weakest
+        if least is not None and (not is_whole(number) or number < least):
+            raise InputError(
+                f"{name} is not a whole number of at least {least}.", hint=f"Leave it out, or choose {least}."
+            )
+        if least is None and not 0 <= number < 1:
+            raise InputError(
+                f"{name} is not a number from 0 to below 1.", hint="Usual values are 0.1 to 0.5."
+            )
     if models and not table.sensitive_columns:
         raise InputError(
-            "l, p and t need a sensitive column.", hint="Name one, for example sensitive => '{diagnosis}'."
+            f"{in_words(tuple(MODEL_PARAMETERS))} need a sensitive column.",
+            hint="Name one, for example sensitive => '{diagnosis}'.",
         )
-    if models.t is not None and models.distance == "ordered":
+    if any(model.needs_order for model, _ in EVALUATED.of(models)):
         for column, values in zip(table.sensitive_columns, table.sensitive_values, strict=True):
             if values is None:
                 raise UnsuitableColumn(
@@ -344,7 +353,8 @@ def evaluator_of(table: RowTypeTable, models: PrivacyModels) -> ModelEvaluator:
         first[column + 1] = first[column] + int(codes[column].max()) + 1
     numbers = [[_totals(codes[column], table.rows) for column in range(columns)]]
     numbers.append([_people(table, one) for one in codes] if table.has_entity else numbers[0])
-    demands = [model.demand(models) for model in MODELS]
+    asked = dict(demanded(models))
+    demands = [asked.get(model) for model in MODELS]
     return ModelEvaluator(
         codes, first, _lines(numbers, _shares), _lines(numbers, _cumulated), _lines(numbers, _areas),
         np.array([_NOT_DEMANDED if one is None else one for one in demands], dtype=np.float64),

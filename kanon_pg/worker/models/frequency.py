@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import SensitiveColumn
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.models.class_counts import (
@@ -72,10 +72,6 @@ class Frequency(PrivacyModel):
 
     name = "frequency"
     kernels = Kernels(_lack, _largest, _surplus)
-
-    def demand(self, models: PrivacyModels) -> float | None:
-        """Return l."""
-        return float(models.l) if models.l is not None and models.diversity == "frequency" else None
 
     def least_values(self, demand: float) -> int:
         """Return l: with fewer values one of them has a larger share."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import SensitiveColumn
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.models.class_counts import ROWS, ClassCounts, ModelEvaluator
 
@@ -105,13 +104,13 @@ class Kernels(NamedTuple):
     surplus: Callable[..., Any] = nothing_to_leave_out
 
 
-class PrivacyModel(ABC):
+class PrivacyModel:
     """One demand on the sensitive values of every class.
 
     Attributes
     ----------
     name : str
-        What users call it in `PrivacyModels`.
+        Its name in `kanon_pg.core.privacy_models.MODELS`.
     kernels : Kernels
     is_monotone : bool
         Whether merging classes that satisfy it gives a class that does, as long as what is counted adds up.
@@ -120,6 +119,8 @@ class PrivacyModel(ABC):
         Whether it is demanded of people, too, where an entity tells them apart.
     learns : bool
         Whether its rows in an integer program are cuts that are learned from classes that violate it.
+    needs_order : bool
+        Whether the values need an order.
     """
 
     name: ClassVar[str]
@@ -127,10 +128,16 @@ class PrivacyModel(ABC):
     is_monotone: ClassVar[bool] = True
     in_people: ClassVar[bool] = True
     learns: ClassVar[bool] = False
+    needs_order: ClassVar[bool] = False
 
-    @abstractmethod
     def demand(self, models: PrivacyModels) -> float | None:
-        """Return the model's parameter, None if the model is not requested."""
+        """Return the model's parameter as kernels take it, None if the model is not requested."""
+        asked = dict(models.demands())
+        return self.threshold(asked[self.name]) if self.name in asked else None
+
+    def threshold(self, number: float) -> float:
+        """Return what kernels compare with for a number of a request."""
+        return float(number)
 
     def least_values(self, demand: float) -> int:
         """Return how many different values every class that satisfies it has at least."""

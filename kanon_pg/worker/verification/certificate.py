@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values

@@ -1,11 +1,12 @@
 """What privacy models, and people who have several rows, demand of classes, as arrays that kernels read.
 
-Bounds by prices know a privacy model as far as `class_demands` does; what it leaves out allows more classes,
-so that bounds stay valid. `demanded_classes` has the costliest class under the demands.
+Bounds by prices know a privacy model as far as `KNOWN` does; what it leaves out allows more classes, so that
+bounds stay valid. `demanded_classes` has the costliest class under the demands.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.packed_numbers import integers
@@ -88,16 +89,15 @@ def class_demands(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModel
     if not columns and not row_types.has_entity:
         return None
     codes = [number_values(cells)[0] for cells in columns]
-    share = models.l if models.l is not None and models.diversity == "frequency" else 1
-    asked = [models.p or 1, models.l or 1]
-    least = [max(*asked, _needed(code, rows, models)) for code in codes]
+    asked = [(rule, number) for rule, number in KNOWN.of(models) if rule is not None] if columns else []
+    parts = [[rule(number, code, rows) for rule, number in asked] for code in codes]
+    share = max((one.share for part in parts for one in part), default=1)
+    least = [max((one.least for one in part), default=1) for part in parts]
     values = max((int(code.max()) for code in codes), default=-1) + 1
     quotas = np.zeros((len(codes), values), dtype=np.int64)
     for column, code in enumerate(codes):
         np.add.at(quotas[column], code, rows)
-    beyond = -1
-    if models.t is not None and models.distance == "equal":
-        beyond = int(-(-(Fraction(models.t) + _TOLERANCE) * SHARE_UNIT // 1))
+    beyond = max((one.beyond for part in parts for one in part), default=-1)
     begin, shared = _shared(row_types)
     seen = np.zeros(int(shared.max(initial=-1)) + 2, dtype=np.int64)
     return ClassDemands(
@@ -124,15 +124,47 @@ def _sensitive(
     return columns, rows
 
 
-def _needed(code: NDArray[np.int64], rows: NDArray[np.int64], models: PrivacyModels) -> int:
-    """Return how many different values a class has at least that is near enough to the whole table."""
-    if models.t is None or models.distance != "equal":
-        return 1
+class Known(NamedTuple):
+    """What a bound knows of a model in one sensitive column, see `ClassDemands`."""
+
+    least: int = 1
+    share: int = 1
+    beyond: int = -1
+
+
+Restriction = Callable[[float, NDArray[np.int64], NDArray[np.int64]], Known]
+
+
+def _of_values(number: float, _code: NDArray[np.int64], _rows: NDArray[np.int64]) -> Known:
+    return Known(least=int(number))
+
+
+def _of_shares(number: float, _code: NDArray[np.int64], _rows: NDArray[np.int64]) -> Known:
+    return Known(least=int(number), share=int(number))
+
+
+def _of_distance(number: float, code: NDArray[np.int64], rows: NDArray[np.int64]) -> Known:
+    """Restrict what is beyond quotas, and the values of a class that is near enough to the whole table."""
+    beyond = int(-(-(Fraction(number) + _TOLERANCE) * SHARE_UNIT // 1))
     held = np.zeros(int(code.max()) + 1, dtype=np.int64)
     np.add.at(held, code, rows)
     covered = np.cumsum(np.sort(held)[::-1])
-    wanted = (1 - Fraction(models.t) - _TOLERANCE) * int(covered[-1])
-    return max(1, sum(int(together) < wanted for together in covered) + 1)
+    wanted = (1 - Fraction(number) - _TOLERANCE) * int(covered[-1])
+    least = max(1, sum(int(together) < wanted for together in covered) + 1)
+    return Known(least=least, beyond=beyond)
+
+
+KNOWN: ModelRules[Restriction | None] = ModelRules(
+    "bounds by prices",
+    {
+        "distinct": _of_values,
+        "frequency": _of_shares,
+        "entropy": _of_values,  # log l at most of fewer than l values
+        "equal": _of_distance,
+        "ordered": None,
+    },
+)
+"""What bounds know of each model; what they do not know allows more classes, so that they stay valid."""
 
 
 class PricedRows(NamedTuple):

@@ -148,13 +148,13 @@ def _gain_with_people(
     shares = np.empty(end - cheap, dtype=np.int64)
     for place in range(cheap, end):
         shares[place - cheap] = _share_of_person(priced, members[place], cost, k)
-    for place in np.argsort(shares, kind="mergesort"):
-        item = members[cheap + place]
+    for least in np.argsort(shares, kind="mergesort"):
+        item = members[cheap + least]
         more = min(_people_met(demands, priced, item, costly, chosen), k - together)
         if more > 0:
             together += more
-            gain -= more * shares[place]
-            taken[cheap + place] = priced.rows[item] * more / min(priced.people[item], k)
+            gain -= more * shares[least]
+            taken[cheap + least] = priced.rows[item] * more / min(priced.people[item], k)
         if together >= k:
             break
     return gain

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values

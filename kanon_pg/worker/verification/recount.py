@@ -11,7 +11,7 @@ Privacy models are checked by plain counting, too, in rows and in people; the de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
 from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.packed_numbers import floats, integers
 from kanon_pg.worker.solution import Solution
@@ -251,8 +251,13 @@ def require_models(
             counts.append(_count_people(packed, values, solution, class_of))
         heartbeat()
         for counted in counts:
-            _require_diversity(counted, models)
-            _require_closeness(counted, models, heartbeat)
+            for rule, number in RECOUNTED.of(models):
+                for is_satisfied in rule.check(counted, number):
+                    _require(
+                        np.all(is_satisfied),
+                        f"The recount of the solution found a class that violates {rule.name}.",
+                    )
+                    heartbeat()
 
 
 def _values(packed: PackedRowTypes, column: int) -> NDArray[np.int64]:
@@ -310,28 +315,39 @@ def _distinct(group: NDArray[np.int64], person: NDArray[np.int64], groups: int) 
     return np.maximum(np.bincount(met[0], minlength=groups), 1).astype(np.float64)
 
 
-def _require_diversity(counts: _Counts, models: PrivacyModels) -> None:
+Satisfied = Iterator[NDArray[np.bool_]]
+
+
+def _has_values(counts: _Counts, number: float) -> Satisfied:
+    yield np.bincount(counts.owner, minlength=counts.size.size) >= number
+
+
+def _has_no_frequent_value(counts: _Counts, number: float) -> Satisfied:
+    yield counts.number * number <= counts.size[counts.owner]
+
+
+def _has_entropy(counts: _Counts, number: float) -> Satisfied:
     classes = counts.size.size
-    different = np.bincount(counts.owner, minlength=classes)
     total = np.bincount(counts.owner, weights=counts.number, minlength=classes)
-    _require_model(models.p is None or different >= models.p, "p-sensitivity")
-    if models.l is None:
-        return
-    if models.diversity == "distinct":
-        _require_model(different >= models.l, "distinct l-diversity")
-    elif models.diversity == "frequency":
-        is_rare = counts.number * models.l <= counts.size[counts.owner]
-        _require_model(is_rare, "frequency l-diversity")
-    else:
-        share = counts.number / total[counts.owner]
-        entropy = np.bincount(counts.owner, weights=-share * np.log(share), minlength=classes)
-        _require_model(entropy >= np.log(models.l) - _TOLERANCE, "entropy l-diversity")
+    share = counts.number / total[counts.owner]
+    entropy = np.bincount(counts.owner, weights=-share * np.log(share), minlength=classes)
+    yield entropy >= np.log(number) - _TOLERANCE
 
 
-def _require_closeness(counts: _Counts, models: PrivacyModels, heartbeat: Callable[[], None]) -> None:
-    """Compare dense shares of some classes at a time with those of the table."""
-    if models.t is None:
-        return
+def _is_near(counts: _Counts, number: float) -> Satisfied:
+    for differences in _differences(counts):
+        yield np.abs(differences).sum(axis=1) / 2 <= number + _TOLERANCE
+
+
+def _is_near_in_order(counts: _Counts, number: float) -> Satisfied:
+    steps = max(1, counts.whole.size - 1)
+    for differences in _differences(counts):
+        moved = np.abs(np.cumsum(differences, axis=1)[:, :-1]).sum(axis=1)
+        yield moved / steps <= number + _TOLERANCE
+
+
+def _differences(counts: _Counts) -> Iterator[NDArray[np.float64]]:
+    """Yield the shares of some classes at a time less those of the table."""
     classes, width = counts.size.size, counts.whole.size
     whole = counts.whole / counts.whole.sum()
     step = max(1, _MOST_AT_ONCE // width)
@@ -339,14 +355,23 @@ def _require_closeness(counts: _Counts, models: PrivacyModels, heartbeat: Callab
         low, high = np.searchsorted(counts.owner, [begin, begin + step])
         shares = np.zeros((min(step, classes - begin), width))
         shares[counts.owner[low:high] - begin, counts.value[low:high]] = counts.number[low:high]
-        shares = shares / shares.sum(axis=1, keepdims=True) - whole
-        if models.distance == "ordered":
-            distance = np.abs(np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1) / max(1, width - 1)
-        else:
-            distance = np.abs(shares).sum(axis=1) / 2
-        _require_model(distance <= models.t + _TOLERANCE, "t-closeness")
-        heartbeat()
+        yield shares / shares.sum(axis=1, keepdims=True) - whole
 
 
-def _require_model(is_satisfied: bool | NDArray[np.bool_], model: str) -> None:
-    _require(np.all(is_satisfied), f"The recount of the solution found a class that violates {model}.")
+class _Recounted(NamedTuple):
+    """How a model is called, and whether classes satisfy it."""
+
+    name: str
+    check: Callable[[_Counts, float], Satisfied]
+
+
+RECOUNTED = ModelRules(
+    "the recount of a solution",
+    {
+        "distinct": _Recounted("distinct values", _has_values),
+        "frequency": _Recounted("frequency l-diversity", _has_no_frequent_value),
+        "entropy": _Recounted("entropy l-diversity", _has_entropy),
+        "equal": _Recounted("t-closeness", _is_near),
+        "ordered": _Recounted("t-closeness by the ordered distance", _is_near_in_order),
+    },
+)

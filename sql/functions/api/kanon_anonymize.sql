@@ -17,7 +17,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_anonymize OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_anonymize OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS
 'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.

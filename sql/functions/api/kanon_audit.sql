@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_audit OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_audit OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_audit FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_audit IS
 'Finds every minimal set of columns that singles people out. By each fewer than k people share their values; it counts the people at risk.

@@ -16,7 +16,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_certificate OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_certificate OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_certificate FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_certificate IS
 'Returns what proves the lower bound of a release, for anybody to check. It holds no values, but tells which rows have equal values: treat it as the table itself.

@@ -19,7 +19,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_check_query OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_check_query OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_check_query IS
 'Says whether a query is accepted, and what is wrong with it. It shows what would run, and touches no data.

@@ -16,7 +16,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_composition OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_composition OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_composition FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_composition IS
 'Says what several releases of a table disclose together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.

@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_curve OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_curve OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_curve FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_curve IS
 'Shows what each of several k would cost, with proven bounds. It counts a table once and publishes nothing.

@@ -17,7 +17,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_declare OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_declare OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_declare FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_declare IS
 'Records which roles the columns of a table play. It creates a view of the table''s row types in schema kanon. A column that is not mentioned is withheld.

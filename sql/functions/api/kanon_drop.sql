@@ -1,5 +1,5 @@
 -- Drops a release.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release text)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -13,7 +13,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_drop OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_drop OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_drop FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_drop IS
 'Drops a release and everything it is made of; the base table stays.

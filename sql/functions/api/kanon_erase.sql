@@ -1,5 +1,5 @@
 -- Erases a person from a release over time, or from one that remembers versions.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release name, person text[])
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release text, person text[])
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -14,7 +14,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_erase OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_erase OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_erase FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_erase IS
 'Erases a person from a release over time and remembered versions. A version without their cohorts is published at once; an ordinary release that remembers is refreshed: delete the person''s rows from the table first. For those who may read the table.

@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_groups OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_groups OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_groups FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_groups IS
 'Groups the values of a column without order into classes. Each is shared by at least k people; a bound is proven.

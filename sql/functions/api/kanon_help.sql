@@ -61,7 +61,7 @@ BEGIN
     ORDER BY entry.number, piece.number;
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_help OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_help OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_help FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_help IS
 'Lists the functions of kanon, or explains one of them.

@@ -18,7 +18,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_build OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_build OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_build FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build IS
 'Builds a hierarchy over the values of a column and stores it. It returns its version. Builders: intervals, dates, prefix, networks, classes, priority.

@@ -18,7 +18,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_define OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_define OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_define FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define IS
 'Stores a hierarchy that is written out, one list per value. A list has a value and its nodes from level 1. It returns the version.

@@ -1,5 +1,5 @@
 -- Forgets a hierarchy.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy text)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -14,7 +14,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_drop OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_drop OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop IS
 'Forgets a stored hierarchy with all its versions. Releases made with it stay as they are.

@@ -16,7 +16,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_load OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_load OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_load FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_load IS
 'Stores a hierarchy from a table, and returns its version. The table has a column per level, or entries with their parents.

@@ -16,7 +16,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_show OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_show OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show IS
 'Shows a stored hierarchy as a tree.

@@ -1,5 +1,5 @@
 -- Lists the values of a hierarchy.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy text)
 RETURNS TABLE (value text, nodes text[])
 LANGUAGE plpgsql
 VOLATILE
@@ -14,7 +14,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_values OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_values OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values IS
 'Lists the values of a stored hierarchy with their nodes from level 1.

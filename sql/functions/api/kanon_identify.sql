@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_identify OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_identify OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_identify FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_identify IS
 'Finds few columns that tell rows apart as well as all columns do. Two sets: a smallest and a minimal one.

@@ -13,7 +13,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_install_check OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_install_check OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_install_check FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_install_check IS
 'Proves on this server that everything works; leaves nothing behind. It takes seconds.

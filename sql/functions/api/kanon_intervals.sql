@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_intervals OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_intervals OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_intervals IS
 'Groups the values of an ordered column into intervals. Each is shared by at least k people, at the least cost there is.

@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_is_anonymous OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_is_anonymous OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous IS
 'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.

@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_measure OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_measure OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_measure FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_measure IS
 'Measures how anonymous a table or view is. It shows k, l, p, t and related figures, risks and information loss.

@@ -18,7 +18,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_protect OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_protect OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_protect FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_protect IS
 'Lets analysts run queries on a table with kanon_query. At least k people stand behind every part of an answer.

@@ -19,7 +19,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_query OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_query OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query IS
 'Answers a query about protected tables. Only if at least k people stand behind every part of the answer.

@@ -38,7 +38,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_query_record OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_query_record OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query_record IS
 'Answers a query as rows with the columns that the caller lists. Else as kanon_query does.

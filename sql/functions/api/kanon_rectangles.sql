@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_rectangles OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_rectangles OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_rectangles FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_rectangles IS
 'Groups points of the plane into rectangles of at least k people. They do not overlap.

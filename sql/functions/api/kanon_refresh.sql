@@ -1,5 +1,5 @@
 -- Brings a release up to date.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release name)
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release text)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -13,7 +13,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_refresh OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_refresh OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_refresh IS
 'Brings a release up to date with its base table. The rules and guarantees stay the same; kanon.releases gets its new figures.

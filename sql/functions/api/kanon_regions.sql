@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_regions OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_regions OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_regions FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_regions IS
 'Groups the values of a column into connected regions. Each is shared by at least k people; a second table has the pairs of neighbours.

@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_risk OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_risk OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_risk FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_risk IS
 'Says how likely people are found again in a table and its releases. Prosecutor, journalist and marketer risk, unique people, homogeneous classes; further rows have the releases.

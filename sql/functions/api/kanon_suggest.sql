@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_suggest OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_suggest OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_suggest IS
 'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.

@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_undeclare OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_undeclare OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_undeclare IS
 'Forgets which roles the columns of a table play; releases stay. It revokes rights to read the table that nothing needs any more.

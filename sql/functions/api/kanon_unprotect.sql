@@ -15,7 +15,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
 'Disables queries on a table and revokes the grants made for it. The ledger of earlier queries stays.

@@ -13,7 +13,7 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_version OWNER TO kanon_owner;
+ALTER FUNCTION {{ api }}.kanon_version OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_version FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_version IS
 'Shows the versions of everything that works together. They are those of the SQL objects, the Python package, the server''s Python and the server; a mismatch is refused. The last column says whether the objects are an extension or made by kanon install.

@@ -1,5 +1,5 @@
 -- The owner role's part of kanon_drop.
-CREATE OR REPLACE FUNCTION kanon.drop(release name)
+CREATE OR REPLACE FUNCTION kanon.drop(release text)
 RETURNS void
 LANGUAGE plpython3u
 VOLATILE

@@ -1,5 +1,5 @@
 -- The owner role's part of kanon_hierarchy_drop.
-CREATE OR REPLACE FUNCTION kanon.drop_hierarchy(hierarchy name)
+CREATE OR REPLACE FUNCTION kanon.drop_hierarchy(hierarchy text)
 RETURNS void
 LANGUAGE plpython3u
 VOLATILE

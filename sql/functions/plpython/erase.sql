@@ -1,5 +1,5 @@
 -- The owner role's part of kanon_erase.
-CREATE OR REPLACE FUNCTION kanon.erase(release name, person text[])
+CREATE OR REPLACE FUNCTION kanon.erase(release text, person text[])
 RETURNS void
 LANGUAGE plpython3u
 VOLATILE

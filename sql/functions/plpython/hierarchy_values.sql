@@ -1,5 +1,5 @@
 -- The owner role's part of kanon_hierarchy_values.
-CREATE OR REPLACE FUNCTION kanon.hierarchy_values(hierarchy name)
+CREATE OR REPLACE FUNCTION kanon.hierarchy_values(hierarchy text)
 RETURNS TABLE (value text, nodes text[])
 LANGUAGE plpython3u
 VOLATILE

@@ -1,5 +1,5 @@
 -- The owner role's part of kanon_refresh.
-CREATE OR REPLACE FUNCTION kanon.refresh(release name)
+CREATE OR REPLACE FUNCTION kanon.refresh(release text)
 RETURNS void
 LANGUAGE plpython3u
 VOLATILE

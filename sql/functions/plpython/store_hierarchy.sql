@@ -1,5 +1,5 @@
 -- The owner role's part of storing hierarchies.
-CREATE OR REPLACE FUNCTION kanon.store_hierarchy(hierarchy name, definition jsonb)
+CREATE OR REPLACE FUNCTION kanon.store_hierarchy(hierarchy text, definition jsonb)
 RETURNS integer
 LANGUAGE plpython3u
 VOLATILE

@@ -1,12 +1,13 @@
 -- What the readers of several releases of one table see together. The rows with one history, the same class in each of
--- some releases or shown in none, are what these tell apart; each person counts with the fewest people of a history.
+-- some releases or shown in none, are what these tell apart; each person counts with the fewest people of a history. Where
+-- it is not known which history a row has, the figures are bounds: nobody has fewer candidates, no more people too few.
 WITH
-{% if relation %}
-kanon_rows AS MATERIALIZED (
-    SELECT * FROM {{ relation }}
+{% for b in bases %}
+{{ b.rows }} AS MATERIALIZED (
+    SELECT * FROM {{ b.relation }}
 ),
 
-{% endif %}
+{% endfor %}
 {% for s in sources %}
 {{ s.name }} AS MATERIALIZED (
 {{ s.text }}
@@ -34,7 +35,8 @@ rows_seen AS MATERIALIZED (
     GROUP BY row_id, person
 ),
 
--- The rows of each history; where a person may have several rows, those of each person. Class 0: not shown.
+-- The rows of each history; where a person may have several rows, those of each person. Class 0: not shown. Whoever has a
+-- row whose class is not known, or only assumed, may be alone with it, and is nobody's candidate: what is said are bounds.
 history AS MATERIALIZED (
     SELECT
         {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}, {{ s.assumed }}, {% endfor %}count(*) AS rows
@@ -56,59 +58,48 @@ gone AS (
 {% for t in together %}
 SELECT
     {{ t.number }} AS number,
-    found.*,
-    (
-        (SELECT coalesce(sum(h.rows), 0) FROM history AS h WHERE {% for s in t.sources %}h.{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
-        + (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({% for s in t.sources %}{{ s.number }}{% if not loop.last %}, {% endif %}{% endfor %}))
-    )::bigint AS unseen_rows,
-    (
-        SELECT coalesce(sum(h.rows), 0)
-        FROM history AS h
-        WHERE ({% for s in t.sources %}h.{{ s.assumed }}{% if not loop.last %} OR {% endif %}{% endfor %})
-            AND NOT ({% for s in t.sources %}h.{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
-    )::bigint AS assumed_rows
+    coalesce(sum(counted.people), 0)::bigint AS people,
+    min(counted.candidates)::bigint AS smallest,
+    (sum(counted.people * counted.candidates) / sum(counted.people))::double precision AS average,
+    coalesce(sum(counted.people) FILTER (WHERE counted.candidates < {{ t.k }}), 0)::bigint AS people_below,
+    ((SELECT coalesce(sum(rows), 0) FROM history WHERE {{ t.unknown }}) + (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({{ t.numbers }})))::bigint AS unseen_rows,
+    (SELECT coalesce(sum(rows), 0) FROM history WHERE {{ t.undecided }} AND NOT {{ t.unknown }})::bigint AS assumed_rows
 FROM (
 {% if by_person %}
-    SELECT
-        count(*) AS people,
-        min(candidates) AS smallest,
-        avg(candidates)::double precision AS average,
-        count(*) FILTER (WHERE candidates < {{ t.k }}) AS people_below
+    SELECT count(*) AS people, each_person.candidates
     FROM (
-        SELECT person, min(sized.candidates) AS candidates
+        SELECT sized.person, min(sized.candidates) AS candidates
         FROM (
-            SELECT DISTINCT person{% for s in t.sources %}, {{ s.class }}{% endfor %}
-
-            FROM history
-            WHERE person IS NOT NULL
-                AND ({% for s in t.sources %}{{ s.class }} <> 0{% if not loop.last %} OR {% endif %}{% endfor %})
-                AND NOT ({% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
-        ) AS held
-        INNER JOIN (
-            SELECT {% for s in t.sources %}{{ s.class }}, {% endfor %}count(DISTINCT person) AS candidates
-            FROM history
-            WHERE NOT ({% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
-            GROUP BY {% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-        ) AS sized USING ({% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %})
-        GROUP BY person
+            SELECT held.person, greatest(met.candidates, {{ t.fewest }}) AS candidates
+            FROM (
+                SELECT DISTINCT person, {{ t.classes }}
+                FROM history
+                WHERE person IS NOT NULL AND {{ t.shown }} AND NOT {{ t.undecided }}
+            ) AS held
+            INNER JOIN (
+                SELECT {{ t.classes }}, count(DISTINCT person) AS candidates
+                FROM history
+                WHERE NOT {{ t.undecided }}
+                GROUP BY {{ t.classes }}
+            ) AS met USING ({{ t.classes }})
+            UNION ALL
+            SELECT person, {{ t.fewest }} FROM history WHERE person IS NOT NULL AND {{ t.undecided }}
+        ) AS sized
+        GROUP BY sized.person
     ) AS each_person
+    GROUP BY each_person.candidates
 {% else %}
-    SELECT
-        coalesce(sum(candidates), 0)::bigint AS people,
-        min(candidates)::bigint AS smallest,
-        (sum(candidates * candidates) / sum(candidates))::double precision AS average,
-        coalesce(sum(candidates) FILTER (WHERE candidates < {{ t.k }}), 0)::bigint AS people_below
-    FROM (
-        SELECT sum(rows) AS candidates
-        FROM history
-        WHERE ({% for s in t.sources %}{{ s.class }} <> 0{% if not loop.last %} OR {% endif %}{% endfor %})
-            AND NOT ({% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
-        GROUP BY {% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-    ) AS sized
+    SELECT sum(rows) AS people, greatest(sum(rows), {{ t.fewest }}) AS candidates
+    FROM history
+    WHERE {{ t.shown }} AND NOT {{ t.undecided }}
+    GROUP BY {{ t.classes }}
+    UNION ALL
+    SELECT sum(rows), {{ t.fewest }} FROM history WHERE {{ t.undecided }}
+    HAVING sum(rows) > 0
 {% endif %}
-) AS found
+    UNION ALL
+    SELECT (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({{ t.numbers }})), {{ t.fewest }} WHERE (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({{ t.numbers }})) > 0
+) AS counted
 {% if not loop.last %}
 UNION ALL
 {% endif %}

@@ -27,21 +27,21 @@
     expected AS MATERIALIZED (
         SELECT
             classed.person AS row_id,
-            {% if by_person %}kanon_rows.kanon_person{% else %}classed.person{% endif %} AS person,
+            {% if by_person %}{{ relation }}.kanon_person{% else %}classed.person{% endif %} AS person,
             {% if settled %}{{ settled }}{% else %}false{% endif %} AS is_settled,
             classed.class,
 {% if carried or by_person %}
             pg_catalog.hash_record_extended(
                 ROW(classed.class
-                    {%- for c in carried %}, classed.{{ c.alias }}::text COLLATE "C"{% endfor %}
-                    {%- if by_person %}, kanon_rows.kanon_person{% endif %}), 0
+                    {%- for c in carried %}, {{ c.looks.classed }}{% endfor %}
+                    {%- if by_person %}, {{ relation }}.kanon_person{% endif %}), 0
             ) AS published
 {% else %}
             classed.class AS published
 {% endif %}
         FROM classed
 {% if by_person or settled %}
-        INNER JOIN kanon_rows ON kanon_rows.kanon_row = classed.person
+        INNER JOIN {{ relation }} ON {{ relation }}.kanon_row = classed.person
 {% endif %}
     ),
 
@@ -52,7 +52,7 @@
             min(one.pattern) OVER same_row <> max(one.pattern) OVER same_row AS by_chance
         FROM assigned AS one
         WHERE one.row_type IN (SELECT d.row_type FROM divided AS d)
-        WINDOW same_row AS (PARTITION BY one.row_type{% for c in carried %}, one.{{ c.alias }}::text COLLATE "C"{% endfor %})
+        WINDOW same_row AS (PARTITION BY one.row_type{% for c in carried %}, {{ c.looks.one }}{% endfor %})
     ),
 
 {% endif %}
@@ -77,7 +77,7 @@
         SELECT
             pg_catalog.hash_record_extended(ROW({% for c in cells %}{{ c.hashed }}, {% endfor %}s.kanon_pattern), 0) AS class
             {%- for c in carried %},
-            s.{{ c.output }}::text COLLATE "C" AS {{ c.alias }}{% endfor %}
+            {{ c.looks.stored }} AS {{ c.alias }}{% endfor %}
             {%- if by_person %},
             s.kanon_person{% endif %}
 
@@ -90,7 +90,7 @@
 {% if carried or by_person %}
             pg_catalog.hash_record_extended(
                 ROW(shown.class
-                    {%- for c in carried %}, shown.{{ c.alias }} COLLATE "C"{% endfor %}
+                    {%- for c in carried %}, shown.{{ c.alias }}{% endfor %}
                     {%- if by_person %}, shown.kanon_person{% endif %}), 0
             ) AS published
 {% else %}

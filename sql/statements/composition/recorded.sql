@@ -10,9 +10,7 @@ WITH RECURSIVE base (oid) AS (SELECT m.relation::oid FROM kanon.release AS m WHE
 
 SELECT
     r.relation::oid::bigint AS base,
-    (r.parameters ->> 'l')::integer AS l,
-    (r.parameters ->> 'p')::integer AS p,
-    (r.parameters ->> 't')::double precision AS t,
+    r.parameters::text AS parameters,
     r.hash_seed,
     r.refreshed_at IS NOT NULL AS was_refreshed,
     kanon.base_changes(r.relation) IS NOT NULL AS is_versioned,

@@ -18,3 +18,12 @@ SELECT
         WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         OFFSET 0
     ) AS types
+{%- for q in columns if q.order %}
+
+    LEFT JOIN (
+        SELECT {{ q.alias }}, (row_number() OVER (ORDER BY {{ q.alias }}))::double precision AS place
+        FROM types
+        WHERE {{ q.alias }} IS NOT NULL
+        GROUP BY {{ q.alias }}
+    ) AS {{ q.order }} ON {{ q.order }}.{{ q.alias }} = types.{{ q.alias }}
+{%- endfor %}

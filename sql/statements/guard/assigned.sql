@@ -1,7 +1,8 @@
 {# Every row with the pattern of its row type. Rows of a divided row type are numbered by a hash with a secret
    seed: to readers that is chance, and nothing in a row, a sensitive value least of all, says whether it is suppressed.
    A refresh leaves them as they are: drawn anew, a row would show other cells each time, and all of them in the end.
-   Rows with equal hashes look alike wherever readers see them, so that chance may decide between these. #}
+   Rows with equal hashes look alike wherever readers see them. The second hash leaves nothing of the sum of which the
+   first consists. #}
 {% if parts %}
 typed AS MATERIALIZED (
     SELECT
@@ -25,12 +26,9 @@ numbered AS (
         typed.*,
         pg_catalog.row_number() OVER (
             PARTITION BY typed.row_type
-            ORDER BY
-                pg_catalog.hashtextextended(
-                    (ROW({% for c in model_columns + carried %}typed.{{ c.alias }}{% if not loop.last %}, {% endif %}{% endfor %})::text)
-                    COLLATE "C", d.seed
-                ),
-                pg_catalog.random()
+            ORDER BY pg_catalog.hash_record_extended(ROW(pg_catalog.int8send(pg_catalog.hash_record_extended(
+                ROW({% for c in model_columns + carried %}{{ c.looks.typed }}{% if not loop.last %}, {% endif %}{% endfor %}), d.seed
+            ))), d.seed)
         ) AS row_number
     FROM typed
     INNER JOIN divided AS d ON d.row_type = typed.row_type

@@ -24,7 +24,7 @@ leveled AS (
 {% for q in columns %}
 {% if q.levels %}
     LEFT JOIN {{ q.levels.table }} AS {{ q.levels.known }}
-        ON {{ q.levels.known }}.value OPERATOR(pg_catalog.=) assigned.{{ q.alias }}
+        ON {{ q.levels.knows }}
 {% endif %}
 {% endfor %}
     OFFSET 0

@@ -36,7 +36,7 @@
 ),
 {% endif %}
 
-{% if models.closeness %}
+{% if models.of_whole %}
 {{ j.whole }} AS MATERIALIZED (
     SELECT
         place,
@@ -52,7 +52,7 @@
 ),
 {% endif %}
 
-{% if models.is_ordered %}
+{% if models.in_order %}
 {{ j.curve }} AS MATERIALIZED (
     SELECT
         count(*)::integer AS places,
@@ -84,24 +84,15 @@
 
 {{ j.satisfying }} AS (
     SELECT class
-    FROM {% if models.is_ordered %}{{ j.step }}{% else %}{{ j.cell }}{% if models.closeness %} INNER JOIN {{ j.whole }} USING (place){% endif %}{% endif %}
+    FROM {% if models.in_order %}{{ j.step }}{% else %}{{ j.cell }}{% if models.of_whole %} INNER JOIN {{ j.whole }} USING (place){% endif %}{% endif %}
 
     GROUP BY class, size, total
-    HAVING count(*) >= {{ models.distinct }}
-{% if models.frequency %}
-        AND max(n) * {{ models.frequency }} <= size
-{% endif %}
-{% if models.entropy %}
-        AND pg_catalog.ln(total) - sum(n * pg_catalog.ln(n)) / total >= {{ models.entropy }}
-{% endif %}
-{% if models.is_ordered %}
-        AND (SELECT c.areas FROM {{ j.curve }} AS c)[min(place)] + sum(
-            p * (2 * turn - place - last + 1)
-            - 2 * (SELECT c.areas FROM {{ j.curve }} AS c)[turn + 1]
-            + (SELECT c.areas FROM {{ j.curve }} AS c)[place]
-            + (SELECT c.areas FROM {{ j.curve }} AS c)[last + 1]
-        ) <= {{ models.closeness }} * greatest(1, (SELECT c.places FROM {{ j.curve }} AS c) - 1)
-{% elif models.closeness %}
-        AND sum(greatest(0, n / total - share)) <= {{ models.closeness }}
-{% endif %}
+    HAVING {% for condition in models.conditions %}
+{% set threshold = condition.threshold %}
+{% include "guard/models/" ~ condition.model ~ ".sql" %}
+{% if not loop.last %}
+
+        AND {% endif %}
+{% endfor %}
+
 ),

@@ -18,7 +18,7 @@ SELECT
         OR (seen.level < {{ g.height }} AND seen.cell IS NOT NULL AND known.node IS NULL)
     ), false) AS strange
 FROM (
-    SELECT stored.level, stored.cell::text COLLATE "C" AS cell, sum(stored.n)::bigint AS n
+    SELECT stored.level, stored.cell, sum(stored.n)::bigint AS n
     FROM (
         SELECT (pattern >> {{ g.offset }}) & {{ g.mask }} AS level, {{ g.cell }} AS cell, sum(n) AS n
         FROM held
@@ -30,7 +30,7 @@ LEFT JOIN (
 {% for node in g.nodes %}
     SELECT
         {{ loop.index0 }} AS level,
-        {{ node.name }}::text COLLATE "C" AS node,
+        {{ node.look }} AS node,
         {{ node.loss }} AS loss,
         (count(*) - 1)::double precision / greatest(1, (SELECT count(*) FROM {{ g.table }}) - 1) AS share
     FROM {{ g.table }}

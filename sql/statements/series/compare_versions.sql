@@ -4,8 +4,8 @@ WITH differing AS MATERIALIZED (
         o.kanon_row IS NOT NULL AS was_there,
         n.kanon_row IS NOT NULL AS is_there,
 {% for c in columns %}
-        o.{{ c.output }} AS {{ c.before }},
-        n.{{ c.output }} AS {{ c.after }},
+        {{ c.shown_before }} AS {{ c.before }},
+        {{ c.shown_after }} AS {{ c.after }},
 {% endfor %}
 {% if entity %}
         o.kanon_person AS o_person,
@@ -20,7 +20,7 @@ WITH differing AS MATERIALIZED (
     FULL JOIN {{ storage }} AS n ON n.kanon_row = o.kanon_row
     WHERE o.kanon_row IS NULL OR n.kanon_row IS NULL OR o.kanon_pattern <> n.kanon_pattern
 {% for c in columns %}
-        OR o.{{ c.output }}{{ c.seen }} IS DISTINCT FROM n.{{ c.output }}{{ c.seen }}
+        OR {{ c.shown_before }} IS DISTINCT FROM {{ c.shown_after }}
 {% endfor %}
 )
 
@@ -31,7 +31,7 @@ SELECT
             SELECT count(DISTINCT n_person) AS people
             FROM differing
             WHERE is_there
-            GROUP BY n_pattern{% for c in columns %}, {{ c.after }}{{ c.seen }}{% endfor %}
+            GROUP BY n_pattern{% for c in columns %}, {{ c.after }}{% endfor %}
 
         ) AS class
     ) AS fewest_new,
@@ -41,7 +41,7 @@ SELECT
             SELECT count(DISTINCT o_person) AS people
             FROM differing
             WHERE was_there
-            GROUP BY o_pattern{% for c in columns %}, {{ c.before }}{{ c.seen }}{% endfor %}
+            GROUP BY o_pattern{% for c in columns %}, {{ c.before }}{% endfor %}
 
         ) AS class
     ) AS fewest_gone

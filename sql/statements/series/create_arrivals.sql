@@ -12,7 +12,7 @@ SELECT
         ) THEN NULL
 {% for u in unknown %}
         WHEN g.{{ u.column }} IS NOT NULL AND NOT EXISTS (
-            SELECT FROM {{ u.table }} AS h WHERE h.value OPERATOR(pg_catalog.=) g.{{ u.column }}
+            SELECT FROM {{ u.table }} AS {{ u.known }} WHERE {{ u.knows }}
         ) THEN NULL
 {% endfor %}
         WHEN d.row_id IS NOT NULL THEN pg_catalog.hash_record_extended(ROW(d.cohort, d.version, d.since), 1)

@@ -43,4 +43,4 @@ SELECT
     member.row_id AS kanon_row
 FROM {{ members }} AS member
 INNER JOIN shown ON shown.cohort = member.cohort
-ORDER BY pg_catalog.random()
+ORDER BY {% include "guard/shuffled.sql" %}

@@ -8,10 +8,10 @@ FROM (
 
 {% endfor %}
     FROM (
-        SELECT
-{% for k in keys %}
-            ($1::text[])[{{ k.place }}]::{{ k.type }} AS {{ k.name }}{% if not loop.last %},{% endif %}
-
-{% endfor %}
+        -- JSON makes values of texts by the input functions of types, never by casts, which others may have made
+        SELECT *
+        FROM pg_catalog.json_to_record(pg_catalog.json_object(
+            ARRAY[{% for k in keys %}{{ k.label }}{% if not loop.last %}, {% endif %}{% endfor %}], $1::text[]
+        )) AS told ({% for k in keys %}{{ k.name }} {{ k.type }}{% if not loop.last %}, {% endif %}{% endfor %})
     ) AS given
 ) AS keyed

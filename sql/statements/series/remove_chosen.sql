@@ -7,7 +7,7 @@ USING (
             typed.kanon_row,
             typed.kanon_waited,
             chosen.n,
-            pg_catalog.row_number() OVER (PARTITION BY typed.key ORDER BY pg_catalog.random()) AS place
+            pg_catalog.row_number() OVER (PARTITION BY typed.key ORDER BY pg_catalog.gen_random_uuid()) AS place
         FROM (
             SELECT types.kanon_row, types.kanon_waited, {% include "counting/type_key.sql" %} AS key
             FROM (

@@ -149,9 +149,16 @@ def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
 def _releases_go_on(living: psycopg.Connection) -> None:
     living.execute("DELETE FROM public.patients WHERE age = 20")
     living.execute("INSERT INTO public.patients VALUES (1000, 99, 'x', 'd0')")
+    shown = living.execute("SELECT count(*) FROM safe.patients").fetchone()
     for release in ("patients", "diverse", "ranged", "Visits, 2"):
-        living.execute("SELECT kanon_refresh(%s)", [release])
-    # the guard of the earlier version's views still withholds the person who is alone
+        with pytest.raises(psycopg.Error, match="published by an earlier version"):
+            living.execute("SELECT kanon_refresh(%s)", [release])
+    # nothing of it reads the table any more
+    assert living.execute("SELECT count(*) FROM safe.patients").fetchone() == shown
+    assert living.execute(
+        "SELECT count(*) FROM pg_class WHERE has_any_column_privilege('kanon_owner', oid, 'SELECT')"
+        " AND relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'm')"
+    ).fetchone() == (0,)
     assert living.execute("SELECT count(*) FROM safe.patients WHERE age = 99").fetchone() == (0,)
     classes = "SELECT count(*) AS n FROM safe.patients GROUP BY age, sex, kanon_suppressed"
     (smallest,) = living.execute(f"SELECT min(n) FROM ({classes}) AS c").fetchone()

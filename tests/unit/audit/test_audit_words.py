@@ -16,6 +16,7 @@ from kanon_pg.audit.findings import (
     ClassSizes,
     ColumnFigures,
     CombinedClasses,
+    ReleaseRisk,
     Suggestion,
     ViolatingSet,
 )
@@ -201,6 +202,14 @@ def test_steps_are_statements() -> None:
         """FROM kanon_curve('"public"."pa|ti*ents"', '{2,3,5,10,25,50,100}');""",
         """SELECT * FROM kanon_anonymize('"public"."pa|ti*ents"', 5);""",
     ]
+
+
+def test_a_release_is_tested_by_its_own_k() -> None:
+    """It has classes of 10; that it has classes of 5 says less than it promises."""
+    after = replace(risk_of(["zip"], ()), relation="safe.wards")
+    release = ReleaseRisk("wards", 10, 0, 0.0, risk_of(["zip"], ()), after)
+    steps = next_steps(replace(RESULT, k=5, releases=(release,)))
+    assert [step.sql for step in steps] == ["SELECT kanon_is_anonymous('safe.wards', 10);"]
 
 
 def test_steps_ask_for_nothing_that_a_small_table_cannot_have() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.release.request import AnonymizeRequest, option_fields, require_sensitive
 

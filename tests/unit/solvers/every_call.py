@@ -16,7 +16,8 @@ import numpy as np
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.solving import KERNELS, PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import KERNELS, SolveRequest
 from kanon_pg.core.waiting import WaitingTask
 from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
 from kanon_pg.worker.audit.auditor import work

@@ -7,7 +7,8 @@ from itertools import chain, combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import KanonError, SolverError
 from kanon_pg.worker.classes import classes_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable

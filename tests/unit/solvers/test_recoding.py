@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.generalization import PackedHierarchy
-from kanon_pg.core.solving import PrivacyModels, SolveRequest, kernels_for
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InputError, SolverError, UnknownName
 from kanon_pg.worker.row_types import RowTypeTable

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.solving import KERNELS, PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import KERNELS, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.row_types import RowTypeTable

@@ -8,7 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock

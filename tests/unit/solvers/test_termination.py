@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.row_types import RowTypeTable

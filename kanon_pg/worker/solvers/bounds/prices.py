@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.row_types import RowTypeTable, mix

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.solving import PrivacyModels
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.models.evaluator import evaluator_of, is_class

@@ -149,6 +149,50 @@ def most_of_parts(
     return most
 
 
+BY_FIRST_STEPS = "first step that each row type of too few people has to take"
+
+
+def cheapest_first_steps(
+    forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, k: int
+) -> NDArray[np.float64]:
+    """Return for each row type a cost per row that no solution can go below, in a moment.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n, m)
+
+    Notes
+    -----
+    In each column by itself a cell has to rise to a node of k people. And a row type that is not alike k
+    people at the lowest levels has to rise in some column at least so far that its node there has further
+    values. The larger of the two costs bounds the cost of the row. O(n m h) for height h.
+    """
+    groups, into = finest_groups(forest, codes, table)
+    alone, lowest = np.zeros(len(table)), np.zeros(len(table))
+    step = np.full(len(table), np.inf)
+    for column in range(table.width):
+        begin, values = int(forest.begin[column]), int(forest.values[column])
+        bottom, top = int(forest.lowest[column]), int(forest.height[column])
+        whole = slice(begin, begin + (top + 1) * values)
+        nodes, loss = forest.nodes[whole].reshape(-1, values), forest.loss[whole].reshape(-1, values)
+        people = np.bincount(codes[:, column], weights=table.people, minlength=values)
+        cheapest, wider = loss[top].copy(), np.full(values, np.inf)
+        same = np.bincount(nodes[bottom])[nodes[bottom]]
+        for level in range(top, bottom - 1, -1):
+            node = nodes[level]
+            is_enough = np.bincount(node, weights=people)[node] >= k
+            cheapest[is_enough] = loss[level][is_enough]
+            is_wider = np.bincount(node)[node] > same
+            wider[is_wider] = loss[level][is_wider]
+        code = codes[:, column]
+        alone += cheapest[code]
+        lowest += loss[bottom][code]
+        step = np.minimum(step, (wider - loss[bottom])[code])
+    is_rare = (groups.people[into] < k) & np.isfinite(step)
+    found: NDArray[np.float64] = np.maximum(alone, np.where(is_rare, lowest + step, 0.0))
+    return found
+
+
 BY_REACH_OF_LEVELS = "cheapest levels within reach of each row type"
 
 MOST_WORK = 60_000_000

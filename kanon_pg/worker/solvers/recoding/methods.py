@@ -20,12 +20,17 @@ from kanon_pg.worker.solvers.portfolio import GOAL
 from kanon_pg.worker.solvers.recoding.exact import search_small
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
-from kanon_pg.worker.solvers.recoding.groups import BY_REACH_OF_LEVELS, cheapest_levels_within_reach
+from kanon_pg.worker.solvers.recoding.groups import (
+    BY_FIRST_STEPS,
+    BY_REACH_OF_LEVELS,
+    cheapest_first_steps,
+    cheapest_levels_within_reach,
+)
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
 from kanon_pg.worker.solvers.recoding.reach import BY_REACH_IN_ORDER, cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.refinement import refined
-from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of
+from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of, suppression_beside
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
 
 FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
@@ -39,6 +44,11 @@ _SHARE_FOR_SEARCH = 0.4
 
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
+
+_SHARE_BESIDE = 0.7
+_SHARE_BEFORE_REFINEMENT = 0.5
+"""Shares of the time in which suppression alone is searched, beside classes and prices: under privacy models,
+and where all is refined afterwards."""
 
 _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
@@ -119,16 +129,19 @@ def _found(whole: RecodingTask, start: Start) -> SearchResult:
     return SearchResult(start.task.solution_of(start.class_of), start.method, bound, name)
 
 
-def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
+def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float, str]:
     """Return a bound and what proves it; `known` has the cost of a row of each row type in some solution."""
     forest, table, k = task.forest, task.table, task.request.k
+    # Whatever the time, and however many level vectors: above 0 unless nothing need be published at a loss.
+    first = np.minimum(cheapest_first_steps(forest, task.codes, table, k), known)
     reach, name = None, BY_REACH_OF_LEVELS
     if number_of_vectors(forest) * len(table) <= _MOST_PAIRS_WALKED:
         reach = cheapest_levels_within_reach(forest, task.codes, table, k, known, task.clock)
     if reach is None:
         reach, name = cheapest_levels_in_order(forest, table, k, known, task.clock), BY_REACH_IN_ORDER
-    if reach is None:
-        return None, None
+    if reach is None or (reach <= first).all():
+        name = BY_FIRST_STEPS
+    reach = first if reach is None else np.maximum(reach, first)
     return float((reach * table.rows).sum()) * (1 - _MARGIN), name
 
 
@@ -166,17 +179,25 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
     times : int
         How many times the usual effort improvement spends.
     """
-    if whole.request.models:
-        start = _improved(start_of(whole, is_thorough=True), whole.clock.part(_SHARE_FOR_SEARCH), times)
-        shares = _SHARE_FOR_PRICES
-    else:
-        start = _improved(start_of(whole), whole.clock.part(_SHARE_BEFORE_PRICES))
-        shares = _SHARE_FOR_PRICES_BEFORE_REFINEMENT
-    raised = None if whole.clock.is_over() else _raised(whole, start, whole.clock.part(shares))
+    first, has_models = start_of(whole), bool(whole.request.models)
+    with suppression_beside(
+        whole, first, _SHARE_BESIDE if has_models else _SHARE_BEFORE_REFINEMENT
+    ) as suppressed:
+        if has_models:
+            searching = whole.clock.part(_SHARE_BESIDE)
+            start = _improved(first, searching.part(_SHARE_FOR_SEARCH), times)
+        else:
+            searching = whole.clock
+            start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
+        share = _SHARE_FOR_PRICES if has_models else _SHARE_FOR_PRICES_BEFORE_REFINEMENT
+        raised = None if searching.is_over() else _raised(whole, start, searching.part(share))
+        other = suppressed()
+    clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
+    if other is not None and other.cost < start.cost:
+        start = _improved(other, clock, times) if has_models else other
     if raised is None:
         return _found(whole, start)
-    if not whole.request.models:
-        clock = whole.clock.without(2 * raised.found.pass_seconds)
+    if not has_models:
         start = refined(whole, start, raised, goal, clock)
         start = _improved(start, clock, times)
     found = _certified(whole, start, raised.found)
@@ -197,7 +218,7 @@ def _certified(whole: RecodingTask, start: Start, found: Prices) -> SearchResult
 
 
 def _improved(start: Start, clock: Clock, times: int = 1) -> Start:
-    task, class_of, method, _ = start
+    task, class_of, method = start.task, start.class_of, start.method
     improved = improve_classes(
         task.forest, task.codes, task.table, task.demands, class_of, clock,
         seed=task.request.seed or 0, times=times,

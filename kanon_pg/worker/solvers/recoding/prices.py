@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.solvers.bounds.prices import Collected, Prices, ascend, fits
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
-from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
+from kanon_pg.worker.solvers.recoding.groups import cheapest_first_steps, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 from kanon_pg.worker.verification.class_demands import class_demands
@@ -72,12 +72,11 @@ def raise_level_prices(
     costs = LevelClasses(levels, k, class_demands(task.table, task.request.models))
     collected = Collected()
     reach = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, clock)
+    wanted = None
     if reach is None:
-        nothing = np.zeros(len(task.table), dtype=np.int64)
+        reach = cheapest_first_steps(task.forest, task.codes, task.table, k)
         wanted = (_UNPROVEN * known * PRICE_UNIT).astype(np.int64)
-        found = ascend(task.table, costs, nothing, clock, wanted=wanted, target=target, collected=collected)
-    else:
-        # One unit for each column that was rounded down, and one for rounding here.
-        start = np.maximum((reach * PRICE_UNIT).astype(np.int64) - task.table.width - 1, 0)
-        found = ascend(task.table, costs, start, clock, target=target, collected=collected)
+    # One unit for each column that was rounded down, and one for rounding here.
+    start = np.maximum((reach * PRICE_UNIT).astype(np.int64) - task.table.width - 1, 0)
+    found = ascend(task.table, costs, start, clock, wanted=wanted, target=target, collected=collected)
     return LevelPrices(found, collected)

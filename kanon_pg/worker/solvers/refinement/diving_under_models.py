@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.classes import ClassTable, classes_of
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import inner_kernel, kernel
@@ -496,7 +497,7 @@ def _whole_rows(
     in `taken`.
     """
     best, best_size, best_share, waited = NO_CLASS, 0, 0, 0
-    together = priced.rows[members].sum()
+    together = int(priced.rows[members].sum())
     for size in range(k, min(together, k + _MOST_LARGER) + 1):
         for eighths in _RAREST:
             gain = _whole_rows_of(demands, priced, members, cost, size, eighths * SHARE_UNIT // 8, taken)

@@ -1,0 +1,2 @@
+{# A class has so many different values. #}
+count(*) >= {{ threshold }}

@@ -1,0 +1,2 @@
+{# No value has more than one in so many of a class. #}
+max(n) * {{ threshold }} <= size
