@@ -34,7 +34,7 @@ MODELS: dict[str, tuple[AskedBy, ...]] = {
 """All privacy models and what asks for them; the larger number counts where several do."""
 
 
-class Parameter(NamedTuple):
+class ModelParameter(NamedTuple):
     """A number that asks for a model.
 
     Parameters
@@ -51,10 +51,10 @@ class Parameter(NamedTuple):
     what: str
 
 
-MODEL_PARAMETERS: dict[str, Parameter] = {
-    "l": Parameter("integer", 2, "The l of l-diversity that every class has in each sensitive column"),
-    "p": Parameter("integer", 2, "Different values that every class has at least in each sensitive column"),
-    "t": Parameter(
+MODEL_PARAMETERS: dict[str, ModelParameter] = {
+    "l": ModelParameter("integer", 2, "The l of l-diversity that every class has in each sensitive column"),
+    "p": ModelParameter("integer", 2, "Different values that every class has at least in each sensitive column"),
+    "t": ModelParameter(
         "double precision", None, "The t of t-closeness that every class keeps in each sensitive column"
     ),
 }
@@ -70,7 +70,7 @@ MODEL_OPTIONS = {"diversity": DIVERSITIES, "distance": DISTANCES}
 """Options of `PrivacyModels` and their choices."""
 
 
-class Demand(NamedTuple):
+class ModelDemand(NamedTuple):
     """A model that is asked for, and with which number."""
 
     model: str
@@ -111,7 +111,7 @@ class PrivacyModels:
         names = [one.name for one in fields(cls)]
         return cls(**{name: given[name] for name in names if given.get(name) is not None})
 
-    def demands(self) -> tuple[Demand, ...]:
+    def demands(self) -> tuple[ModelDemand, ...]:
         """Return the models that are asked for.
 
         Raises
@@ -129,7 +129,7 @@ class PrivacyModels:
                 if one.parameter in wanted and (one.option is None or getattr(self, one.option) == one.choice)
             ]
             if numbers:
-                found.append(Demand(model, max(numbers)))
+                found.append(ModelDemand(model, max(numbers)))
                 unmet -= {
                     one.parameter
                     for one in asking

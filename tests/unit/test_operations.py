@@ -107,7 +107,7 @@ def test_every_function_with_several_arguments_is_described() -> None:
 
 def test_arguments_that_a_function_keeps_are_not_handed_over() -> None:
     assert str(BUILD_HIERARCHY.passed) == "relation, column_name, spec, options"
-    assert "hierarchy name" in str(BUILD_HIERARCHY.parameters)
+    assert "hierarchy text" in str(BUILD_HIERARCHY.parameters)
     assert "hierarchy" not in str(BUILD_HIERARCHY.inner_parameters)
     given = BUILD_HIERARCHY.read("wards", "ward", '{"builder": "prefix"}', None)
     assert given == {

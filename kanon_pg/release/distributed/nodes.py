@@ -20,7 +20,7 @@ _GRANTED_JUST_NOW = "25001"
 
 
 def require_nodes(db: Database, base: RelationFacts) -> None:
-    """Refuse a table of Citus, or a view of one, that whoever reads it cannot read on its nodes.
+    """Refuse a table of Citus, or a view of one, that its reader cannot read on the nodes that store it.
 
     A right that was granted in this transaction is not known there yet: Citus grants and reads through
     connections of different roles.
@@ -29,9 +29,17 @@ def require_nodes(db: Database, base: RelationFacts) -> None:
     ------
     NotPermitted
         With what to do.
+    UnsuitableRelation
+        If it is stored by columns.
     """
     if not reads_tables_of_citus(db, base.oid):
         return
+    if db.row(statement("distributed/is_columnar"), base.oid)["is_columnar"]:
+        raise UnsuitableRelation(
+            f"{base.identifier} is a table of Citus that is stored by columns, or reads one.",
+            hint="Publish one that is stored by rows: SELECT "
+            f"alter_table_set_access_method({Literal(str(base.identifier))}, 'heap'); or a copy of it.",
+        )
     role = OWNER if is_own(base) or owner_reads(db, base.oid) else reader_role(require_reader(db, base))
     if coordinator_holds_shards(db) and not db.row(statement("can_log_in"), role)["can_log_in"]:
         raise NotPermitted(
