@@ -1,10 +1,11 @@
 {# The functions that users call, in whichever schema: those of this version belong to who installed it, earlier ones
-   belonged to kanon_owner. #}
+   belonged to kanon_owner. Whoever installed may have own functions of these names, without an example. #}
     SELECT f.oid
     FROM pg_catalog.pg_proc AS f
     WHERE (pg_catalog.starts_with(f.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(f.proowner) = 'kanon_owner')
         OR (
             f.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
+            AND pg_catalog.obj_description(f.oid, 'pg_proc') LIKE E'%\nExample: %'
             AND f.proname IN (
                 'kanon_anonymize', 'kanon_audit', 'kanon_certificate', 'kanon_check_query',
                 'kanon_composition', 'kanon_curve', 'kanon_declare', 'kanon_drop', 'kanon_erase',

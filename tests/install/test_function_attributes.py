@@ -122,6 +122,7 @@ def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[
         "idle_readers",
         "release_class_sizes",
         "spelled",
+        "nodes_store",
     }
 
 

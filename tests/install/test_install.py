@@ -79,7 +79,7 @@ def test_an_overload_of_a_user_stays_and_is_in_nobodys_way(
     db.execute("CREATE FUNCTION public.kanon_drop(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
     install(installed_dsn)
     owners = "SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE proname = 'kanon_drop' ORDER BY 1"
-    assert [owner for (owner,) in db.execute(owners)] == ["kanon_owner", "postgres"]
+    assert [owner for (owner,) in db.execute(owners)] == ["postgres", "postgres"]
     assert db.execute("SELECT kanon_drop(7)").fetchone() == (1,)
 
 

@@ -17,7 +17,9 @@ BEGIN
         RETURN QUERY
         SELECT p.proname::text, pg_catalog.substring(pg_catalog.obj_description(p.oid, 'pg_proc'), '^.*?[.](?=\s|$)')
         FROM pg_catalog.pg_proc AS p
-        WHERE pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner'
+        WHERE pg_catalog.starts_with(p.proname, 'kanon_')
+            AND p.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
+            AND pg_catalog.obj_description(p.oid, 'pg_proc') LIKE E'%\nExample: %'
         ORDER BY p.proname;
         RETURN;
     END IF;
@@ -28,7 +30,9 @@ BEGIN
         ) AS parts
     INTO own
     FROM pg_catalog.pg_proc AS p
-    WHERE p.proname = wanted AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner';
+    WHERE p.proname = wanted
+        AND p.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
+        AND pg_catalog.obj_description(p.oid, 'pg_proc') LIKE E'%\nExample: %';
     IF NOT FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'KA101',

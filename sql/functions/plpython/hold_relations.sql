@@ -11,8 +11,7 @@ SET client_min_messages = error
 SET exit_on_error = off
 SET plan_cache_mode = force_generic_plan
 AS $function$
-if "kanon" not in GD:  # no query was handed over, nor is there a package to say so
-    plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
+if "kanon" not in GD: plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
 from kanon_pg import plpython
 return plpython.queries.hold_relations()
 $function$;

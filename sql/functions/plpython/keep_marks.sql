@@ -9,8 +9,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 SET client_min_messages = error
 AS $function$
-if "kanon" not in GD:  # no query was handed over, nor is there a package to say so
-    plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
+if "kanon" not in GD: plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
 from kanon_pg import plpython
 return plpython.queries.keep_marks()
 $function$;

@@ -22,8 +22,7 @@ SET lc_time = 'C'
 SET gin_fuzzy_search_limit = 0
 SET jit = off
 AS $function$
-if "kanon" not in GD:  # no query was handed over, nor is there a package to say so
-    plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
+if "kanon" not in GD: plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
 from kanon_pg import plpython
 return plpython.queries.serve_query()
 $function$;
