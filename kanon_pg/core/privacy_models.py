@@ -53,7 +53,9 @@ class ModelParameter(NamedTuple):
 
 MODEL_PARAMETERS: dict[str, ModelParameter] = {
     "l": ModelParameter("integer", 2, "The l of l-diversity that every class has in each sensitive column"),
-    "p": ModelParameter("integer", 2, "Different values that every class has at least in each sensitive column"),
+    "p": ModelParameter(
+        "integer", 2, "Different values that every class has at least in each sensitive column"
+    ),
     "t": ModelParameter(
         "double precision", None, "The t of t-closeness that every class keeps in each sensitive column"
     ),
