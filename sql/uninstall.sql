@@ -30,12 +30,8 @@ BEGIN
     WHERE r.rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$';
     IF ours IS NOT NULL THEN
         IF NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) THEN
-            -- what was granted to readers can be taken from them by their members
-            EXECUTE (
-                SELECT coalesce('GRANT ' || pg_catalog.string_agg(r.rolname, ', ') || ' TO CURRENT_USER', 'SELECT')
-                FROM pg_catalog.pg_roles AS r
-                WHERE r.rolname ~ '^kanon_base_[0-9]+$'
-            );
+            -- what a role owns, and what was granted to it, can be taken from it by its members
+            EXECUTE pg_catalog.format('GRANT %s TO CURRENT_USER', ours);
         END IF;
         EXECUTE pg_catalog.format('REASSIGN OWNED BY %s TO CURRENT_USER', ours);
         IF on_citus THEN

@@ -180,9 +180,9 @@ def gather_statistics(db: Database, relation: Identifier) -> None:
     db.execute(statement("analyze", relation=relation))
 
 
-def drop_base(db: Database, name: str) -> None:
+def drop_base(db: Database, name: str, *, shown: bool = False) -> None:
     """Remove what `define_base` made, after everything that shows its rows."""
     base = Identifier.of(SCHEMA, name)
-    shown = Identifier.of(SHOWN_SCHEMA, name)
-    db.execute(statement("drop_base_function", base=base, shown=shown))
+    function = Fragment(f"{Identifier.of(SHOWN_SCHEMA, name)}(name)" if shown else f"{base}()")
+    db.execute(statement("drop_base_function", function=function))
     db.execute(statement("drop_base", base=base))

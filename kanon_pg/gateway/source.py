@@ -175,7 +175,7 @@ def _allowed_names(db: PsycopgDatabase) -> AllowedNames:
         raise NotPermitted(
             f"Role {role} may not read which tables are protected.",
             hint=f"GRANT USAGE ON SCHEMA kanon TO {role}; "
-            f"GRANT SELECT ON kanon.declaration, kanon.protection, kanon.release TO {role};",
+            f"GRANT SELECT ON kanon.base, kanon.declaration, kanon.protection, kanon.release TO {role};",
         )
     return AllowedNames(
         catalogs=frozenset(row["catalogs"]),

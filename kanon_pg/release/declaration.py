@@ -112,7 +112,7 @@ def _drop_row_types_view(db: Database, row: Row | None) -> None:
     if row is not None and row["row_types_view"]:
         with dropped_everywhere(db):
             db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
-            drop_base(db, row["row_types_view"])
+            drop_base(db, row["row_types_view"], shown=True)
 
 
 def _row(db: Database, facts: RelationFacts) -> Row | None:
@@ -164,6 +164,9 @@ def _create_row_types_view(db: Database, subject: Subject, columns: tuple[Canoni
         people=Identifier.of(_free_name("people", taken)),
     )
     reader = require_reader(db, facts)
+    if db.rows(statement("left_row_types_view"), name):
+        # of a database that was copied without what was declared
+        _drop_row_types_view(db, {"row_types_view": name})
     source = define_base(db, reader, Identifier.of(BASES_SCHEMA, name), text, rows=_ROW_TYPES, shown=True)
     view = Identifier.of("kanon", name)
     db.execute(statement("create_row_types_view", view=view, source=source))

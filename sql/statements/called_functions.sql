@@ -4,7 +4,11 @@
     FROM pg_catalog.pg_proc AS f
     WHERE (pg_catalog.starts_with(f.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(f.proowner) = 'kanon_owner')
         OR (
-            f.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
+            -- where the schema is gone, whoever removes the rest must own it
+            f.proowner = coalesce(
+                (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon'),
+                (SELECT u.oid FROM pg_catalog.pg_roles AS u WHERE u.rolname = CURRENT_USER)
+            )
             AND pg_catalog.obj_description(f.oid, 'pg_proc') LIKE E'%\nExample: %'
             AND f.proname IN (
                 'kanon_anonymize', 'kanon_audit', 'kanon_certificate', 'kanon_check_query',

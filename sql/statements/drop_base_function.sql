@@ -1,2 +1,2 @@
 -- Removes the function that read a base relation, or showed its rows.
-DROP ROUTINE IF EXISTS {{ base }}(), {{ shown }}(name)
+DROP FUNCTION IF EXISTS {{ function }}

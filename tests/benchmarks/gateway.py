@@ -28,7 +28,7 @@ _TABLES = """
     grant select on public_rows to public;
     create role bench_gateway login;
     grant usage on schema kanon to bench_gateway;
-    grant select on kanon.declaration, kanon.protection, kanon.release to bench_gateway;
+    grant select on kanon.base, kanon.declaration, kanon.protection, kanon.release to bench_gateway;
     create role bench_analyst login in role kanon_analyst;
     select kanon_declare('patients', insensitive => '{ward,age,cost}', entity => 'patient');
     select kanon_protect('patients', 5, '{"ledger": "off"}');

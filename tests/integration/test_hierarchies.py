@@ -217,7 +217,7 @@ def strangers(interface: Interface, here: HierarchyInterface) -> Iterator[tuple[
         else "IN ROLE kanon_curator"
     )
     with role(interface.dsn, "first", clause) as first, role(interface.dsn, "second", clause) as second:
-        interface.connection.execute(f"grant select on people to {first}")
+        interface.connection.execute(f"grant select on people to {first}; select kanon.grant_read('people')")
         with interface_of(first, interface) as one, interface_of(second, interface) as other:
             yield one, other
 

