@@ -1,0 +1,5 @@
+-- Whether row types of this name are there.
+-- $1 text
+SELECT 1 AS found
+FROM pg_catalog.pg_class AS c
+WHERE c.relname = $1::text AND c.relnamespace = 'kanon_bases'::regnamespace
