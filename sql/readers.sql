@@ -10,6 +10,8 @@ DECLARE
     one record;
     kept text;
     shown regclass;
+    -- a script of an extension replaces nothing but what belongs to it, and everything that it makes does
+    in_script CONSTANT boolean := EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'kanon_pg');
     on_citus CONSTANT boolean := EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus');
 BEGIN
     IF NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) THEN
@@ -33,6 +35,9 @@ BEGIN
         ORDER BY c.relkind
     LOOP
         IF one.relkind = 'v' THEN
+            IF in_script THEN
+                EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg ADD VIEW kanon.%I', one.relname);
+            END IF;
             EXECUTE (
                 SELECT pg_catalog.format(
                     'CREATE OR REPLACE VIEW kanon.%I AS SELECT %s WHERE false', one.relname,
@@ -44,11 +49,17 @@ BEGIN
                 FROM pg_catalog.pg_attribute AS a
                 WHERE a.attrelid = one.oid AND a.attnum > 0 AND NOT a.attisdropped
             );
+            IF in_script THEN
+                EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg DROP VIEW kanon.%I', one.relname);
+            END IF;
             UPDATE kanon.declaration AS d SET row_types_view = NULL WHERE d.row_types_view = one.relname;
         ELSE
             kept := pg_catalog.left(one.relname, 55) || '_kept';
             EXECUTE pg_catalog.format('CREATE TABLE kanon.%I AS TABLE kanon.%I', kept, one.relname);
             EXECUTE pg_catalog.format('ALTER TABLE kanon.%I OWNER TO kanon_owner', kept);
+            IF in_script THEN
+                EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg DROP TABLE kanon.%I', kept);
+            END IF;
             FOR shown IN
                 SELECT w.ev_class::regclass
                 FROM pg_catalog.pg_rewrite AS w
@@ -58,11 +69,17 @@ BEGIN
                 WHERE w.ev_class <> one.oid
                 GROUP BY w.ev_class
             LOOP
+                IF in_script THEN
+                    EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg ADD VIEW %s', shown);
+                END IF;
                 EXECUTE pg_catalog.format('CREATE OR REPLACE VIEW %s AS %s', shown, pg_catalog.replace(
                     pg_catalog.pg_get_viewdef(shown),
                     pg_catalog.format('FROM kanon.%I', one.relname),
                     pg_catalog.format('FROM kanon.%I %I', kept, one.relname)
                 ));
+                IF in_script THEN
+                    EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg DROP VIEW %s', shown);
+                END IF;
             END LOOP;
             UPDATE kanon.release AS r SET storage = pg_catalog.format('kanon.%I', kept)::regclass
             WHERE r.storage = pg_catalog.format('kanon.%I', one.relname)::regclass;

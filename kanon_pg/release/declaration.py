@@ -164,7 +164,7 @@ def _create_row_types_view(db: Database, subject: Subject, columns: tuple[Canoni
         people=Identifier.of(_free_name("people", taken)),
     )
     reader = require_reader(db, facts)
-    if db.rows(statement("left_row_types_view"), name):
+    if db.rows(statement("left_base"), name):
         # of a database that was copied without what was declared
         _drop_row_types_view(db, {"row_types_view": name})
     source = define_base(db, reader, Identifier.of(BASES_SCHEMA, name), text, rows=_ROW_TYPES, shown=True)

@@ -213,5 +213,6 @@ def run_change(interface: Interface, query: str, values: Any, names: Any) -> Non
 
 def leftovers(interface: Interface) -> list[Any]:
     return interface.connection.execute(
-        "select relname from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^base_[0-9a-z_]+_v[0-9]'"
+        "select relname from pg_class where relnamespace = 'kanon'::regnamespace"
+        " and relname ~ '^base_[0-9a-z_]+_v[0-9]'"
     ).fetchall()

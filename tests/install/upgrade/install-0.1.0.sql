@@ -3516,7 +3516,7 @@ GRANT EXECUTE ON FUNCTION
 TO kanon_curator;
 
 GRANT USAGE ON SCHEMA kanon TO kanon_reader;
-GRANT SELECT ON TABLE kanon.base, kanon.declaration, kanon.protection, kanon.release TO kanon_reader;
+GRANT SELECT ON TABLE kanon.declaration, kanon.protection, kanon.release TO kanon_reader;
 
 -- What a question reads must not show in the statistics, which all roles can see.
 DO $counting$

@@ -1,4 +1,4 @@
--- Whether row types of this name are there.
+-- Whether a base of this name is there.
 -- $1 text
 SELECT 1 AS found
 FROM pg_catalog.pg_class AS c
