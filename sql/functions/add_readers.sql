@@ -112,6 +112,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
 AS $body$
 BEGIN
     PERFORM kanon.define_base(name, statement, rows, shown);

@@ -120,6 +120,7 @@ def hall(server: Server, kanon_template: str) -> Iterator[Hall]:
     with ExitStack() as stack:
         name = stack.enter_context(server.database("ledger", kanon_template))
         admin = stack.enter_context(psycopg.connect(server.dsn(name), autocommit=True))
+        admin.execute("select kanon.add_readers(400)")
         for login in (ANN, BOB):
             admin.execute(f"create role {login} login in role kanon_analyst")
             stack.callback(admin.execute, f"drop role {login}")
@@ -156,13 +157,13 @@ def watched(hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     )
     client.protect(hall.dsn, table, ledger_folder=folder)
     texts: list[str] = []
-    rows_once = PsycopgDatabase.rows_once
+    read = PsycopgDatabase.read
 
     def noting(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
         texts.append(command.text)
-        return rows_once(db, command, *arguments)
+        return read(db, command, *arguments)
 
-    monkeypatch.setattr(PsycopgDatabase, "rows_once", noting)
+    monkeypatch.setattr(PsycopgDatabase, "read", noting)
 
     def reads(condition: str, *, answered: bool = True, figure: str = "sum(income)") -> list[bool]:
         texts.clear()

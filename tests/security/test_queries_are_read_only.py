@@ -47,7 +47,7 @@ _PREPARE = """
         from kanon_pg.errors import DatabaseError
         def run(reader, _call):
             try:
-                return str(len(reader.rows_once(Statement(command))))
+                return str(len(reader.read(Statement(command))))
             except DatabaseError as error:
                 return error.server_state
         return serve(lambda db: serve_as_reader(db, QueryRequest("select 1", ()), run))
@@ -81,7 +81,7 @@ class Prepared:
         with as_reader(self.dsn) as (db, _role, _session):
             try:
                 with db.savepoint():
-                    return str(len(db.rows_once(Statement(command))))
+                    return str(len(db.read(Statement(command))))
             except DatabaseError as error:
                 return str(error.server_state)
 
