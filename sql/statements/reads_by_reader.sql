@@ -6,6 +6,9 @@ SELECT coalesce(sn.nspname = 'kanon_shards', false) OR EXISTS (
     LEFT JOIN kanon.series AS s ON s.release = r.name
     WHERE c.oid = coalesce(r.source, s.current_rows) AND c.relnamespace = 'kanon_bases'::regnamespace
 ) OR (
+    -- nothing can be read any more, which others say
+    NOT EXISTS (SELECT FROM pg_catalog.pg_class AS b WHERE b.oid = r.relation)
+) OR (
     -- the table is one of kanon's own
     SELECT b.relnamespace = 'safe'::regnamespace FROM pg_catalog.pg_class AS b WHERE b.oid = r.relation
 ) AS is_so

@@ -124,6 +124,7 @@ def small(interface: Interface, table: str, columns: tuple[str, ...]) -> int:
 def test_nothing_is_written_and_settings_stay(audit_interface: Interface) -> None:
     names = "work_mem", "enable_mergejoin", "datestyle", "statement_timeout", "application_name"
     shown = [audit_interface.connection.execute(f"show {name}".encode()).fetchone() for name in names]
+    audit_interface.connection.execute("select kanon.grant_read('people')")
     audit_interface.connection.execute("set default_transaction_read_only = on")
     try:
         before = everything(audit_interface.connection)
@@ -131,6 +132,7 @@ def test_nothing_is_written_and_settings_stay(audit_interface: Interface) -> Non
         assert everything(audit_interface.connection) == before
     finally:
         audit_interface.connection.execute("reset default_transaction_read_only")
+        audit_interface.connection.execute("select kanon.revoke_read('people')")
     assert [audit_interface.connection.execute(f"show {name}".encode()).fetchone() for name in names] == shown
 
 

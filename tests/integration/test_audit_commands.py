@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kanon_pg import client
+from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from tests.fixtures.audits import COLUMNS, audit, identify, risk
 from tests.fixtures.interfaces import Interface
@@ -107,7 +108,8 @@ def test_suggestions(audit_interfaces: tuple[Interface, Interface]) -> None:
     assert roles == (["id", "doc"], ["age", "ward", "sex"])
 
 
-def test_without_an_installation(empty_dsn: str) -> None:
+def test_tables_that_nobody_declared(empty_dsn: str) -> None:
+    install(empty_dsn)
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("create table t as select i % 3 as a, i % 4 as b from generate_series(1, 12) as i")
     found = client.audit(empty_dsn, "t", 2, details=True)
