@@ -28,6 +28,7 @@ def analyst(dsn: str) -> Iterator[str]:
         yield name
 
 
+@pytest.mark.only_through("server")
 def test_the_callers_own_rights_count(interface: Interface, analyst: str) -> None:
     create(interface, "t", "a integer, s text", "(1, 'x'), (1, 'y')")
     interface.connection.execute("revoke all on t from public; select kanon.grant_read('t')")

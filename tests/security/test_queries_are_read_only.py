@@ -47,7 +47,8 @@ _PREPARE = """
         from kanon_pg.errors import DatabaseError
         def run(reader, _call):
             try:
-                return str(len(reader.read(Statement(command))))
+                with reader.reading_as(None):
+                    return str(len(reader.read(Statement(command))))
             except DatabaseError as error:
                 return error.server_state
         return serve(lambda db: serve_as_reader(db, QueryRequest("select 1", ()), run))
@@ -80,7 +81,7 @@ class Prepared:
         """Return the number of rows, or the SQLSTATE of the refusal."""
         with as_reader(self.dsn) as (db, _role, _session):
             try:
-                with db.savepoint():
+                with db.savepoint(), db.reading_as(None):
                     return str(len(db.read(Statement(command))))
             except DatabaseError as error:
                 return str(error.server_state)

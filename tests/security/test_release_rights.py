@@ -182,12 +182,10 @@ def test_a_base_table_that_nobody_lends_is_refused(interface: Interface, logins:
         f" grant select on clinic.patients to {logins.curator}".encode()
     )
     with interface_of(logins.curator, interface) as other:
-        with pytest.raises(NotPermitted, match="role kanon_owner, which builds releases") as raised:
+        with pytest.raises(NotPermitted, match="has no reader") as raised:
             other.anonymize("clinic.patients", 2)
         assert raised.value.hint
-        interface.connection.execute(
-            "grant usage on schema clinic to kanon_owner; grant select on clinic.patients to kanon_owner"
-        )
+        interface.connection.execute("select kanon.grant_read('clinic.patients')")
         assert other.anonymize("clinic.patients", 2).rows == 50
 
 
@@ -279,8 +277,9 @@ def test_analysts_do_not_read_what_a_release_has_of_hierarchies(interface: Inter
 def test_a_curator_publishes_by_no_hierarchy_that_is_not_shared(interface: Interface, logins: Logins) -> None:
     rows = [[str(age), f"from {age // 2 * 2}"] for age in range(4)]
     define = "select kanon_hierarchy_define('ages', %s::jsonb, %s::jsonb)"
-    interface.connection.execute(f"grant usage on schema clinic to {logins.curator}, kanon_owner".encode())
-    interface.connection.execute(f"grant select on clinic.patients to {logins.curator}, kanon_owner".encode())
+    interface.connection.execute(f"grant usage on schema clinic to {logins.curator}".encode())
+    interface.connection.execute(f"grant select on clinic.patients to {logins.curator}".encode())
+    interface.connection.execute("select kanon.grant_read('clinic.patients')")
     for options in ({}, {"shared": True}):
         with psycopg.connect(make_conninfo(interface.dsn, user=logins.owner), autocommit=True) as connection:
             connection.execute(define, [json.dumps(rows), json.dumps(options)])
