@@ -22,7 +22,8 @@ INNER JOIN pg_catalog.pg_class AS v ON v.relname = r.name::name AND v.relnamespa
 INNER JOIN pg_catalog.pg_class AS w ON w.relname = o.name::name AND w.relnamespace = 'safe'::regnamespace
 INNER JOIN pg_catalog.pg_class AS b ON b.oid = r.relation
 INNER JOIN pg_catalog.pg_roles AS reader
-    ON reader.rolname !~ '^pg_'
+    -- nobody is one of kanon's own
+    ON reader.rolname !~ '^(pg_|kanon_(owner|reader|base_[0-9]+)$)'
     AND NOT pg_catalog.has_table_privilege(reader.oid, b.oid, 'SELECT')
     AND pg_catalog.has_schema_privilege(reader.oid, v.relnamespace, 'USAGE')
     AND pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')

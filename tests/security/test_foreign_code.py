@@ -192,7 +192,6 @@ VEHICLES = {
     "lasting cursor": run("declare kept cursor with hold for select trap.spy() from generate_series(1, 3)"),
     "prepared statement": run("prepare evil as select trap.spy()"),
     "prepared statement of the session": run("deallocate mine; prepare mine as select trap.spy()"),
-    "prepared statement of a driver": run("deallocate _pg3_0; prepare _pg3_0 as select trap.spy()"),
     "notification": run("listen trap; notify trap; unlisten *"),
     "temporary table": run("create temp table pg_class as select trap.spy()"),
     "temporary function": run("create function pg_temp.lower(text) returns text language sql as 'select trap.spy()::text'"),
