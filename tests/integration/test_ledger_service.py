@@ -160,7 +160,9 @@ def watched(hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     read = PsycopgDatabase.read
 
     def noting(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
-        texts.append(command.text)
+        # whether a table changed is asked in any case
+        if "hashtidextended" not in command.text:
+            texts.append(command.text)
         return read(db, command, *arguments)
 
     monkeypatch.setattr(PsycopgDatabase, "read", noting)
