@@ -273,7 +273,7 @@ def _shards(db: Database, relation: Identifier | Fragment) -> list[Identifier]:
     """Return what is grouped by itself, where its rows are: partitions, if some lie on other servers."""
     if not isinstance(relation, Identifier):
         return []
-    return [Identifier.of(row["schema"], row["name"]) for row in db.rows(statement("shards"), str(relation))]
+    return [Identifier.of(row["schema"], row["name"]) for row in db.read(statement("shards"), str(relation))]
 
 
 def _parts(column: CanonicalColumn, number: int, *, is_sensitive: bool) -> dict[str, Any]:

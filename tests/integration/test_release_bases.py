@@ -31,8 +31,9 @@ BASES = {
     "unlogged table": f"create unlogged table base as {_ROWS}",
     "table with dropped columns": "create table base (gone text, id integer, lost date, a integer, b text);"
     f" alter table base drop column gone; alter table base drop column lost; insert into base {_ROWS}",
-    "table with generated columns": "create table base (id integer, a integer generated always as (id % 4)"
-    " stored, b text); insert into base (id, b) select i, 'x' || i % 3 from generate_series(1, 40) as i",
+    "table with generated columns": "create table base (id integer, a integer, a_too integer generated always"
+    " as (a) stored, b text generated always as ('x' || a % 3) stored);"
+    " insert into base (id, a) select i, i % 4 from generate_series(1, 40) as i",
 }
 
 
@@ -160,19 +161,22 @@ def test_a_release_over_time_of_partitions_on_other_servers(interface: Interface
 
 
 def test_partitions_on_other_servers_are_granted_with_their_table(interface: Interface, shards: None) -> None:
-    def readable() -> list[str]:
+    def readers() -> set[tuple[str, str]]:
         found = interface.connection.execute(
-            "select relname from pg_class where has_table_privilege('kanon_owner', oid, 'select')"
-            " and relname in ('base', 'here', 'shard_1', 'shard_2') and relnamespace = 'public'::regnamespace"
-            " order by 1"
+            "select r.rolname, c.relname from pg_class as c cross join pg_roles as r"
+            " where r.rolname ~ '^kanon_' and has_table_privilege(r.oid, c.oid, 'select')"
+            " and c.relname in ('base', 'here', 'shard_1', 'shard_2')"
+            " and c.relnamespace = 'public'::regnamespace"
         ).fetchall()
-        return [name for (name,) in found]
+        return {(role, name) for role, name in found}
 
-    assert readable() == []
+    assert readers() == set()
     interface.declare("base", quasi_identifiers=["a", "b"])
-    assert readable() == ["base", "here", "shard_1", "shard_2"]
+    ((reader, _), *_) = granted = readers()
+    assert reader.startswith("kanon_base_")
+    assert granted == {(reader, name) for name in ("base", "here", "shard_1", "shard_2")}
     interface.undeclare("base")
-    assert readable() == []
+    assert readers() == set()
 
 
 @pytest.mark.only_through("client")

@@ -12,6 +12,7 @@ import pytest
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.db.readers import reading
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types, fingerprint
 
@@ -24,8 +25,8 @@ def row_types(connection: psycopg.Connection, kind: str, cells: Sequence[str | N
     db = PsycopgDatabase(connection)
     relation = describe(db, "t")
     columns = canonical_columns(relation.columns, {})
-    counted = count_row_types(db, relation.identifier, columns, None, memory_bytes=1 << 20)
-    return counted.row_types
+    with reading(db, relation):
+        return count_row_types(db, relation.identifier, columns, None, memory_bytes=1 << 20).row_types
 
 
 @pytest.mark.parametrize(
@@ -88,9 +89,10 @@ def test_sensitive_values_have_the_order_of_the_server(
     db = PsycopgDatabase(connection)
     relation = describe(db, "t")
     quasi, sensitive = ((column,) for column in canonical_columns(relation.columns, {}))
-    found = count_row_types(
-        db, relation.identifier, quasi, None, sensitive=sensitive, memory_bytes=1 << 20
-    ).row_types
+    with reading(db, relation):
+        found = count_row_types(
+            db, relation.identifier, quasi, None, sensitive=sensitive, memory_bytes=1 << 20
+        ).row_types
     (numbers,) = found.sensitive_values
     assert numbers is not None
     places = [None if math.isnan(one) else int(one) for (one,) in struct.iter_unpack(">d", numbers)]
@@ -129,7 +131,9 @@ def test_every_kind_of_nan_is_one_value(connection: psycopg.Connection) -> None:
     db = PsycopgDatabase(connection)
     relation = describe(db, "t")
     columns = canonical_columns(relation.columns, {})
-    now = fingerprint(db, relation.identifier, columns, None)
+    with reading(db, relation):
+        now = fingerprint(db, relation.identifier, columns, None)
     connection.execute("delete from t")
     connection.execute("insert into t values (%b), (%b)", [written, written])
-    assert now == fingerprint(db, relation.identifier, columns, None)
+    with reading(db, relation):
+        assert now == fingerprint(db, relation.identifier, columns, None)
