@@ -1,0 +1,142 @@
+"""Blocks: what a query asks about people, cut out of its text.
+
+In the trees of a block every column is ``"source"."column"`` with the alias of one of its sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kanon_pg.queries.facts import Column, Relation
+from kanon_pg.queries.trees import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A relation in FROM.
+
+    Parameters
+    ----------
+    alias : str
+        Its name in the trees of the block; unique in the whole query.
+    on : tuple of Tree or None
+        The conditions of a LEFT JOIN that adds it, None if it is joined by the block's conditions.
+    """
+
+    alias: str
+    relation: Relation
+    on: tuple[Tree, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One aggregate.
+
+    Parameters
+    ----------
+    function : str
+        A name of `FIGURES`.
+    argument : Tree or None
+        What is aggregated; None for ``count(*)``.
+    conditions : tuple of Tree
+        All of them hold for the rows that enter (FILTER).
+    fraction : Tree or None
+        The constant of a percentile.
+    written : Tree
+        The aggregate as PostgreSQL would compute it, for its type and its errors.
+    """
+
+    function: str
+    argument: Tree | None
+    conditions: tuple[Tree, ...]
+    fraction: Tree | None
+    written: Tree
+
+
+FIGURES = frozenset(
+    "count count_distinct sum avg variance var_samp var_pop stddev stddev_samp stddev_pop percentile_cont"
+    " percentile_disc min max".split()
+)
+
+SPREADS = frozenset("variance var_samp var_pop stddev stddev_samp stddev_pop".split())
+PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
+EXTREMES = frozenset({"min", "max"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One SELECT about people.
+
+    Parameters
+    ----------
+    name : str
+        Of the table that stands in the rest for the block's rows.
+    conditions : tuple of Tree
+        All of them hold; links and other joins are among them.
+    keys : tuple of Tree
+        Columns ``k1``, ``k2`` ... of the rows.
+    figures : tuple of Figure
+        Columns ``f1``, ``f2`` ...
+    inner : tuple of Source
+        Those of subqueries in conditions (EXISTS, IN).
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    conditions: tuple[Tree, ...]
+    keys: tuple[Tree, ...]
+    figures: tuple[Figure, ...]
+    inner: tuple[Source, ...] = ()
+
+    def column(self, tree: Tree) -> Column:
+        """Return the column that a node of the kind 'Column' names."""
+        alias, name = column_name(tree)
+        relation = next(source.relation for source in (*self.sources, *self.inner) if source.alias == alias)
+        found = relation.column(name)
+        if found is None:
+            raise AssertionError("A block names a column that its source does not have.")
+        return found
+
+    def secrets(self, trees: Iterable[Tree]) -> frozenset[tuple[str, str]]:
+        """Return alias and name of the secret columns in expressions."""
+        own = {source.alias for source in (*self.sources, *self.inner)}
+        return frozenset(
+            column_name(node)
+            for tree in trees
+            for node in tree.walk()
+            if node.kind == "Column" and column_name(node)[0] in own and self.column(node).is_secret
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A query as blocks and the rest.
+
+    Parameters
+    ----------
+    rest : Tree
+        The query with tables of the blocks' names in place of the blocks.
+    constants : tuple of str
+        SQL of the constants in all trees.
+    """
+
+    blocks: tuple[Block, ...]
+    rest: Tree
+    constants: tuple[str, ...] = field(default=())
+
+
+def column_name(tree: Tree) -> tuple[str, str]:
+    """Return the alias and the name of a column of a block."""
+    table, name = tree.child("table"), tree.child("this")
+    return ("" if table is None else table.text("this")), ("" if name is None else name.text("this"))
+
+
+def column_tree(alias: str, name: str, place: int = 0) -> Tree:
+    """Return the tree of a column."""
+    return Tree("Column", {"this": name_tree(name), "table": name_tree(alias)}, place)
+
+
+def name_tree(name: str) -> Tree:
+    """Return the tree of a name, quoted."""
+    return Tree("Identifier", {"this": name, "quoted": True})

@@ -1,0 +1,651 @@
+"""Cuts a query into blocks, which are about people, and the rest, which is PostgreSQL's.
+
+A block is a SELECT that reads protected relations, with everything in it that only returns rows. Its keys and figures
+become columns of a table, which stands in the query in place of what was read; HAVING becomes a condition on that
+table's rows. What is above figures is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_pg.queries.blocks import FIGURES, PERCENTILES, Block, Cut, Figure, Source, column_tree, name_tree
+from kanon_pg.queries.facts import Facts, Relation
+from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.naming import given_name
+from kanon_pg.queries.scopes import Derived, Scope, folded, relation_named, table_tree
+from kanon_pg.queries.trees import Tree
+
+BLOCK = "kanon_block_"
+"""How the names of tables begin that stand for blocks."""
+
+_AGGREGATES = FIGURES - {"count_distinct"}
+_QUERIES = frozenset({"Select", "Union", "Intersect", "Except", "Subquery"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Cte:
+    """A common table expression: its text, if it only returns rows, and where it stands."""
+
+    query: Tree
+    columns: tuple[str, ...]
+    around: Mapping[str, _Cte]
+
+
+def cut(tree: Tree, facts: Facts, constants: Sequence[str]) -> Cut:
+    """Cut a query into blocks and the rest.
+
+    Parameters
+    ----------
+    constants : sequence of str
+        SQL of the constants in the tree.
+
+    Raises
+    ------
+    Refusal
+        If a block is none that can be answered.
+    """
+    if tree.kind not in _QUERIES:
+        raise Refusal("Q021", tree.place, "Only SELECT can be answered.", "Write one SELECT.")
+    cutter = _Cutter(facts)
+    rest = cutter.query(tree, {})
+    return Cut(tuple(cutter.blocks), rest, tuple(constants))
+
+
+class _Cutter:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.blocks: list[Block] = []
+        self.aliases = 0
+        self.names = 0
+
+    # --- the rest ------------------------------------------------------------------------------------------
+
+    def query(self, tree: Tree, ctes: Mapping[str, _Cte]) -> Tree:
+        """Return a query with tables in place of its blocks."""
+        if tree.kind not in _QUERIES:
+            return self.below(tree, ctes)
+        tree, ctes = self.with_clause(tree, ctes)
+        if tree.kind == "Select" and self.reads_people(tree, ctes):
+            return self.block(tree, ctes)
+        return self.below(tree, ctes)
+
+    def below(self, tree: Tree, ctes: Mapping[str, _Cte]) -> Tree:
+        """Return a node with tables in place of the blocks below it."""
+
+        def change(node: Tree) -> Tree | None:
+            if node is tree:
+                return None
+            if node.kind in _QUERIES:
+                return self.query(node, ctes)
+            if node.kind == "Table" and self.cte(node, ctes) is None:
+                relation = relation_named(node, self.facts)
+                if relation is not None and relation.protection is not None:
+                    raise Refusal("Q107", node.place, "A table of people has no place here.", "Name it in FROM.")
+            return None
+
+        return tree.replaced(change)
+
+    def with_clause(self, tree: Tree, ctes: Mapping[str, _Cte]) -> tuple[Tree, Mapping[str, _Cte]]:
+        """Return a query whose WITH has only what is no rows of people, and what is in reach below."""
+        clause = tree.child("with_")
+        if clause is None:
+            return tree, ctes
+        reach, left = dict(ctes), []
+        for item in clause.children("expressions"):
+            name, query, alias = _cte_name(item), item.child("this"), item.child("alias")
+            if query is None or alias is None:
+                raise Refusal("Q010", item.place, "This WITH is not understood.", "Write WITH name AS (SELECT ...).")
+            columns = tuple(folded(one) for one in alias.children("columns"))
+            found = _Cte(query, columns, dict(reach))
+            if is_plain(query) and self.reads_people(query, reach):
+                if clause.args.get("recursive"):
+                    raise Refusal("Q110", item.place, "A recursive query cannot read people.", "Leave RECURSIVE out.")
+                reach[name] = found
+                continue
+            left.append(item.having(this=self.query(query, reach)))
+            if is_plain(query):
+                reach[name] = found
+            else:
+                reach.pop(name, None)
+                reach[name] = replace(found, query=Tree("Null", {}))
+        return tree.having(with_=clause.having(expressions=tuple(left)) if left else None), reach
+
+    def cte(self, table: Tree, ctes: Mapping[str, _Cte]) -> _Cte | None:
+        name = table.child("this")
+        if table.child("db") is not None or name is None or name.kind != "Identifier":
+            return None
+        return ctes.get(folded(name))
+
+    def reads_people(self, select: Tree, ctes: Mapping[str, _Cte]) -> bool:
+        """Return whether a SELECT reads rows of people, itself or through subqueries that only return rows."""
+        if select.kind == "Subquery":
+            inner = select.child("this")
+            return inner is not None and self.reads_people(inner, ctes)
+        if select.kind != "Select":
+            return False
+        for item in _from_items(select):
+            if item.kind == "Subquery":
+                inner = item.child("this")
+                if inner is not None and is_plain(inner):
+                    reach = self.with_clause(inner, ctes)[1]
+                    if self.reads_people(inner, reach):
+                        return True
+            elif item.kind == "Table":
+                cte = self.cte(item, ctes)
+                if cte is not None:
+                    if is_plain(cte.query) and self.reads_people(cte.query, cte.around):
+                        return True
+                    continue
+                relation = relation_named(item, self.facts)
+                if relation is not None and relation.protection is not None:
+                    return True
+        return False
+
+    # --- sources -------------------------------------------------------------------------------------------
+
+    def source(self, relation: Relation, place: int, on: tuple[Tree, ...] | None = None) -> Source:
+        if relation.obstacle is not None:
+            raise Refusal("Q109", place, *relation.obstacle)
+        self.aliases += 1
+        return Source(f"s{self.aliases}", relation, on)
+
+    def rows(self, select: Tree, ctes: Mapping[str, _Cte], outer: Scope | None = None) -> _Rows:
+        """Read FROM and WHERE of a SELECT."""
+        found = _Rows([], [], [], Scope(outer=outer))
+        from_ = select.child("from_")
+        first = None if from_ is None else from_.child("this")
+        if first is None:
+            raise Refusal("Q101", select.place, "There is no table in FROM.", "Name one.")
+        self.item(first, found, ctes)
+        for join in select.children("joins"):
+            self.join(join, found, ctes)
+        where = select.child("where")
+        condition = None if where is None else where.child("this")
+        if condition is not None:
+            found.conditions += self.conjuncts(condition, found, ctes)
+        return found
+
+    def item(self, tree: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> None:
+        """Add an item of FROM that is joined by conditions."""
+        alias_tree = tree.child("alias")
+        alias_name = None if alias_tree is None else alias_tree.child("this")
+        columns = () if alias_tree is None else tuple(folded(one) for one in alias_tree.children("columns"))
+        if tree.kind == "Table":
+            _only(tree, "this", "db", "alias", "joins")
+            cte, name = self.cte(tree, ctes), tree.child("this")
+            alias = folded(alias_name or name or tree)
+            if cte is not None:
+                self.derived(cte.query, alias, columns or cte.columns, rows, cte.around, tree.place)
+            else:
+                relation = relation_named(tree, self.facts)
+                if relation is None:
+                    raise Refusal("Q101", tree.place, "There is no such table, or you may not read it.")
+                source = self.source(relation, tree.place)
+                if columns:
+                    raise Refusal("Q105", tree.place, "Columns of a table are not named anew.", "Leave the list out.")
+                rows.sources.append(source)
+                rows.scope.add(alias, source, tree.place)
+            for join in tree.children("joins"):
+                self.join(join, rows, ctes)
+        elif tree.kind == "Subquery" and alias_name is not None:
+            inner = tree.child("this")
+            if inner is not None:
+                self.derived(inner, folded(alias_name), columns, rows, ctes, tree.place)
+        else:
+            raise Refusal("Q101", tree.place, "This cannot stand in FROM beside people.", "Name a table.")
+
+    def derived(
+        self, query: Tree, alias: str, columns: tuple[str, ...], rows: _Rows, ctes: Mapping[str, _Cte], place: int
+    ) -> None:
+        """Merge a subquery that only returns rows."""
+        if not is_plain(query):
+            raise Refusal(
+                "Q106",
+                place,
+                "Rows of people are not joined with answers.",
+                "Join the answer of each block: SELECT ... FROM (SELECT ... GROUP BY ...) AS a JOIN (...) AS b.",
+            )
+        inner_query, reach = self.with_clause(query, ctes)
+        inner = self.rows(inner_query, reach)
+        outputs: dict[str, Tree] = {}
+        for number, (name, tree) in enumerate(self.outputs(inner_query, inner, ctes)):
+            outputs[columns[number] if number < len(columns) else name] = tree
+        rows.sources += inner.sources
+        rows.inner += inner.inner
+        rows.conditions += inner.conditions
+        rows.scope.add(alias, Derived(outputs), place)
+
+    def outputs(self, select: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> list[tuple[str, Tree]]:
+        """Return the outputs of a SELECT that only returns rows, by name."""
+        found: list[tuple[str, Tree]] = []
+        for tree in select.children("expressions"):
+            star = _star(tree)
+            if star is not None:
+                found += [
+                    (name, value)
+                    for alias, item in rows.scope.items.items()
+                    if star in ("", alias)
+                    for name, value in _all_columns(item)
+                ]
+                continue
+            value = tree.child("this") if tree.kind == "Alias" else tree
+            if value is None:
+                raise Refusal("Q010", tree.place, "This output is not understood.")
+            found.append((_output_name(tree), Tree("Paren", {"this": self.value(value, rows, ctes)}, tree.place)))
+        return [(name, value.child("this") if _is_column(value) else value) for name, value in found]  # type: ignore[misc]
+
+    def join(self, join: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> None:
+        side, kind = join.text("side").upper(), join.text("kind").upper()
+        if join.text("method") or side not in {"", "LEFT"} or kind not in {"", "INNER", "CROSS", "OUTER"}:
+            raise Refusal("Q401", join.place, "This join is not answered.", "Write JOIN or LEFT JOIN with ON.")
+        right = join.child("this")
+        if right is None:
+            raise Refusal("Q401", join.place, "This join is not understood.")
+        before = dict(rows.scope.items)
+        sources = len(rows.sources)
+        self.item(right, rows, ctes)
+        conditions: list[Tree] = []
+        on = join.child("on")
+        if on is not None:
+            conditions += self.conjuncts(on, rows, ctes)
+        for name_node in join.children("using"):
+            name = folded(name_node)
+            sides = [Scope(before), Scope({key: item for key, item in rows.scope.items.items() if key not in before})]
+            left_column, right_column = (one.column(Tree("Column", {"this": name_node}, join.place)) for one in sides)
+            conditions.append(Tree("EQ", {"this": left_column, "expression": right_column}, join.place))
+            rows.scope.merged[name] = left_column
+        if side != "LEFT":
+            rows.conditions += conditions
+            return
+        added = rows.sources[sources:]
+        if len(added) != 1 or right.kind != "Table" or added[0].relation.protection is not None:
+            raise Refusal(
+                "Q401", join.place, "LEFT JOIN adds a public table only.", "Join people by JOIN, or turn the sides."
+            )
+        rows.sources[sources] = replace(added[0], on=tuple(conditions))
+        alias = next(key for key, item in rows.scope.items.items() if item is added[0])
+        rows.scope.items[alias] = rows.sources[sources]
+
+    # --- expressions ---------------------------------------------------------------------------------------
+
+    def conjuncts(self, tree: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> list[Tree]:
+        """Return the parts of a condition that all have to hold."""
+        if tree.kind == "Paren":
+            inner = tree.child("this")
+            if inner is not None:
+                return self.conjuncts(inner, rows, ctes)
+        if tree.kind == "And":
+            return [
+                part for side in (tree.child("this"), tree.child("expression")) if side is not None
+                for part in self.conjuncts(side, rows, ctes)
+            ]
+        return [self.value(tree, rows, ctes)]
+
+    def value(self, tree: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> Tree:
+        """Return an expression in terms of sources."""
+
+        def change(node: Tree) -> Tree | None:
+            if node.kind == "Column":
+                return rows.scope.column(node)
+            if node.kind == "Exists":
+                return self.semi_join(node, rows, ctes)
+            if node.kind == "In" and node.child("query") is not None:
+                return self.semi_join(node, rows, ctes)
+            if node.kind in _QUERIES:
+                raise Refusal(
+                    "Q108", node.place, "A subquery has no place here.", "Run it first, and write its answer as a constant."
+                )
+            return None
+
+        return tree.replaced(change)
+
+    def semi_join(self, tree: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> Tree:
+        """Return EXISTS for EXISTS and IN with a subquery that only returns rows."""
+        query = tree.child("this") if tree.kind == "Exists" else tree.child("query")
+        while query is not None and query.kind == "Subquery":
+            query = query.child("this")
+        if query is None or not is_plain(query):
+            raise Refusal("Q108", tree.place, "This subquery does not return rows only.", "Leave GROUP BY and LIMIT out.")
+        query, reach = self.with_clause(query, ctes)
+        inner = self.rows(query, reach, outer=rows.scope)
+        if any(source.on is not None for source in inner.sources):
+            raise Refusal("Q401", tree.place, "LEFT JOIN has no place here.", "Leave it out.")
+        conditions = list(inner.conditions)
+        if tree.kind == "In":
+            left, outputs = tree.child("this"), self.outputs(query, inner, reach)
+            if left is None or len(outputs) != 1:
+                raise Refusal("Q108", tree.place, "The subquery of IN returns one column.", "Name one.")
+            conditions.append(
+                Tree("EQ", {"this": _in_parentheses(self.value(left, rows, ctes)), "expression": outputs[0][1]})
+            )
+        rows.inner += [*inner.sources, *inner.inner]
+        tables = [table_tree(source) for source in inner.sources]
+        select = {
+            "expressions": (Tree("Literal", {"this": "1", "is_string": False}),),
+            "from_": Tree("From", {"this": tables[0]}),
+            "joins": tuple(Tree("Join", {"this": table}) for table in tables[1:]),
+            "where": Tree("Where", {"this": all_of(conditions)}) if conditions else None,
+        }
+        return Tree("Exists", {"this": Tree("Select", {k: v for k, v in select.items() if v})}, tree.place)
+
+    # --- blocks --------------------------------------------------------------------------------------------
+
+    def block(self, select: Tree, ctes: Mapping[str, _Cte]) -> Tree:
+        """Cut a SELECT that reads people, and return what stands for it in the rest."""
+        for clause in ("locks", "sample", "into", "kind", "hint", "windows", "qualify", "laterals"):
+            if select.args.get(clause):
+                raise Refusal("Q501", select.place, f"{clause.upper()} has no place here.", "Leave it out.")
+        rows = self.rows(select, ctes)
+        items = [(_output_name(one), one.child("this") if one.kind == "Alias" else one) for one in
+                 select.children("expressions")]
+        distinct = select.child("distinct")
+        keys = self.keys(select, items, rows, ctes)
+        self.names += 1
+        collected = _Figures(self, rows, ctes, keys, f"{BLOCK}{self.names}")
+        is_grouped = select.child("group") is not None
+        if not is_grouped and not any(_has_aggregate(tree) for _, tree in items if tree is not None):
+            if distinct is None or distinct.child("on") is not None:
+                raise Refusal(
+                    "Q502",
+                    select.place,
+                    "Rows of single people are not shown.",
+                    "Group them: SELECT ..., count(*) FROM ... GROUP BY ...;",
+                )
+            keys += [self.value(tree, rows, ctes) for _, tree in items if tree is not None]
+        outputs = []
+        for name, tree in items:
+            if tree is None or _star(tree) is not None:
+                raise Refusal("Q502", select.place, "Rows of single people are not shown.", "Name keys and figures.")
+            outputs.append(
+                Tree("Alias", {"this": collected.above(tree), "alias": name_tree(name)}, tree.place)
+            )
+        having, order = select.child("having"), select.child("order")
+        names = {name for name, _ in items}
+        rest = select.having(
+            expressions=tuple(outputs),
+            joins=None,
+            group=None,
+            having=None,
+            where=None
+            if having is None
+            else Tree("Where", {"this": collected.above(having.child("this") or having)}),
+            order=None if order is None else collected.order(order, names),
+            from_=Tree("From", {"this": Tree("Table", {"this": name_tree(collected.name)})}),
+        )
+        self.blocks.append(
+            Block(
+                collected.name,
+                tuple(rows.sources),
+                tuple(rows.conditions),
+                tuple(keys),
+                tuple(collected.figures),
+                tuple(rows.inner),
+            )
+        )
+        return rest
+
+    def keys(
+        self, select: Tree, items: Sequence[tuple[str, Tree | None]], rows: _Rows, ctes: Mapping[str, _Cte]
+    ) -> list[Tree]:
+        group = select.child("group")
+        if group is None:
+            return []
+        _only(group, "expressions")
+        found: list[Tree] = []
+        for tree in group.children("expressions"):
+            if tree.kind in {"Rollup", "Cube", "GroupingSets", "Tuple"}:
+                raise Refusal(
+                    "Q503", tree.place, "Grouping sets are not answered.", "Write one SELECT for each, with UNION ALL."
+                )
+            key = self.value(self.key(tree, items, rows), rows, ctes)
+            if key not in found:
+                found.append(key)
+        return found
+
+    def key(self, tree: Tree, items: Sequence[tuple[str, Tree | None]], rows: _Rows) -> Tree:
+        """Return what a part of GROUP BY means: an output by number or by name, or an expression."""
+        if tree.kind == "Literal" and not tree.args.get("is_string"):
+            number = int(tree.text("this")) if tree.text("this").isdigit() else 0
+            if not 1 <= number <= len(items):
+                raise Refusal("Q504", tree.place, "There is no output of this number.", "Count from 1.")
+            found = items[number - 1][1]
+            return tree if found is None else found
+        if tree.kind == "Column" and tree.child("table") is None:
+            try:
+                rows.scope.column(tree)
+            except Refusal:
+                name = folded(tree.child("this") or tree)
+                named = [value for alias, value in items if alias == name and value is not None]
+                if not named:
+                    raise
+                return named[0]
+        return tree
+
+
+@dataclass(slots=True)
+class _Rows:
+    """What FROM and WHERE choose."""
+
+    sources: list[Source]
+    inner: list[Source]
+    conditions: list[Tree]
+    scope: Scope
+
+
+class _Figures:
+    """Collects the aggregates of a block, and writes what is above them."""
+
+    def __init__(
+        self, cutter: _Cutter, rows: _Rows, ctes: Mapping[str, _Cte], keys: Sequence[Tree], name: str
+    ) -> None:
+        self.cutter, self.rows, self.ctes, self.keys, self.name = cutter, rows, ctes, keys, name
+        self.figures: list[Figure] = []
+
+    def above(self, tree: Tree) -> Tree:
+        """Return an expression of an output in terms of the block's table."""
+
+        def change(node: Tree) -> Tree | None:
+            if node.kind in _QUERIES:
+                return self.cutter.query(node, self.ctes)
+            if node.kind in {"Literal", "Identifier", "DataType", "Star"}:
+                return None
+            if node.kind == "Window":
+                return self.window(node)
+            if is_aggregate(node):
+                return self.figure(node)
+            key = self.key(node)
+            if key is not None:
+                return key
+            if node.kind == "Column":
+                raise Refusal(
+                    "Q505", node.place, "This column is neither in GROUP BY nor in an aggregate.", "Add it to GROUP BY."
+                )
+            return None
+
+        return tree.replaced(change)
+
+    def window(self, tree: Tree) -> Tree:
+        """Return a window function over the block's rows: its own function is PostgreSQL's."""
+        inner = tree.child("this")
+        if inner is None:
+            return tree
+        call = inner.child("this") if inner.kind == "Filter" else inner
+        changed = {name: value for name, value in tree.args.items() if name != "this"}
+        parts = Tree("Window", changed, tree.place)
+        if call is None:
+            return tree
+        arguments = tuple(self.above(one) for one in call.children("expressions"))
+        call = call.having(expressions=arguments or call.args.get("expressions"))
+        if inner.kind == "Filter":
+            condition = inner.child("expression")
+            call = inner.having(this=call, expression=None if condition is None else self.inside(condition))
+        return self.inside(parts).having(this=call)
+
+    def inside(self, tree: Tree) -> Tree:
+        """Return a node whose parts are expressions of outputs."""
+
+        def change(node: Tree) -> Tree | None:
+            return None if node is tree else self.above(node)
+
+        return tree.replaced(change)
+
+    def order(self, tree: Tree, names: set[str]) -> Tree:
+        """Return ORDER BY, whose parts may be numbers or names of outputs."""
+        parts = []
+        for part in tree.children("expressions"):
+            value = part.child("this")
+            is_name = (
+                value is not None
+                and value.kind == "Column"
+                and value.child("table") is None
+                and folded(value.child("this") or value) in names
+            )
+            is_number = value is not None and value.kind == "Literal"
+            parts.append(part if value is None or is_name or is_number else part.having(this=self.above(value)))
+        return tree.having(expressions=tuple(parts))
+
+    def key(self, tree: Tree) -> Tree | None:
+        try:
+            value = self.cutter.value(tree, self.rows, self.ctes)
+        except Refusal:
+            return None
+        for number, key in enumerate(self.keys, 1):
+            if key == value:
+                return column_tree(self.name, f"k{number}", tree.place)
+        return None
+
+    def figure(self, tree: Tree) -> Tree:
+        """Return the column of the block's table that has an aggregate."""
+        conditions: tuple[Tree, ...] = ()
+        call: Tree | None = tree
+        if tree.kind == "Filter":
+            where = tree.child("expression")
+            condition = None if where is None else where.child("this")
+            if condition is not None:
+                conditions = tuple(self.cutter.conjuncts(condition, self.rows, self.ctes))
+            call = tree.child("this")
+        fraction = argument = None
+        written = self.cutter.value(tree, self.rows, self.ctes)
+        if call is not None and call.kind == "WithinGroup":
+            order = call.child("expression")
+            parts = () if order is None else order.children("expressions")
+            call = call.child("this")
+            if call is None or len(parts) != 1 or parts[0].args.get("desc"):
+                raise Refusal("Q301", tree.place, "A percentile is over one column, in ascending order.")
+            fraction = next(iter(call.children("expressions")), None)
+            argument = parts[0].child("this")
+        if call is None:
+            raise Refusal("Q010", tree.place, "This aggregate is not understood.")
+        name = call.text("this").lower()
+        arguments = call.children("expressions")
+        if name not in PERCENTILES:
+            if len(arguments) != 1:
+                raise Refusal("Q301", tree.place, "This aggregate has one argument.")
+            argument = arguments[0]
+            if argument.kind == "Star":
+                argument = None
+            elif argument.kind == "Distinct":
+                parts = argument.children("expressions")
+                if name != "count" or len(parts) != 1:
+                    raise Refusal("Q301", tree.place, "DISTINCT stands in count only.", "Leave it out.")
+                name, argument = "count_distinct", parts[0]
+        if argument is not None:
+            argument = self.cutter.value(argument, self.rows, self.ctes)
+        found = Figure(name, argument, conditions, fraction, written)
+        if found not in self.figures:
+            self.figures.append(found)
+        return column_tree(self.name, f"f{self.figures.index(found) + 1}", tree.place)
+
+
+def is_aggregate(tree: Tree) -> bool:
+    """Return whether a node is a call of an aggregate."""
+    if tree.kind in {"Filter", "WithinGroup"}:
+        inner = tree.child("this")
+        return inner is not None and is_aggregate(inner)
+    return tree.kind == "Anonymous" and tree.text("this").lower() in _AGGREGATES
+
+
+def _has_aggregate(tree: Tree) -> bool:
+    return any(
+        is_aggregate(node) and tree.kind != "Window"
+        for node in tree.walk(lambda node: node.kind not in _QUERIES)
+    )
+
+
+def is_plain(query: Tree) -> bool:
+    """Return whether a query only returns rows."""
+    if query.kind == "Subquery":
+        inner = query.child("this")
+        return inner is not None and is_plain(inner)
+    clauses = ("group", "having", "distinct", "limit", "offset", "windows", "locks", "sample", "qualify", "into")
+    return (
+        query.kind == "Select"
+        and not any(query.args.get(clause) for clause in clauses)
+        and not any(
+            _has_aggregate(tree) or any(node.kind == "Window" for node in tree.walk())
+            for tree in query.children("expressions")
+        )
+    )
+
+
+def all_of(conditions: Sequence[Tree]) -> Tree:
+    """Return one condition for several."""
+    found = _in_parentheses(conditions[0])
+    for condition in conditions[1:]:
+        found = Tree("And", {"this": found, "expression": _in_parentheses(condition)})
+    return found
+
+
+def _in_parentheses(tree: Tree) -> Tree:
+    return tree if tree.kind in {"Column", "Paren"} else Tree("Paren", {"this": tree}, tree.place)
+
+
+def _is_column(tree: Tree) -> bool:
+    inner = tree.child("this")
+    return tree.kind == "Paren" and inner is not None and inner.kind == "Column"
+
+
+def _from_items(select: Tree) -> list[Tree]:
+    from_ = select.child("from_")
+    first = None if from_ is None else from_.child("this")
+    joins = [join.child("this") for join in select.children("joins")]
+    nested = [] if first is None else [join.child("this") for join in first.children("joins")]
+    return [item for item in (first, *joins, *nested) if item is not None]
+
+
+def _cte_name(tree: Tree) -> str:
+    alias = tree.child("alias")
+    name = None if alias is None else alias.child("this")
+    return "" if name is None else folded(name)
+
+
+def _star(tree: Tree) -> str | None:
+    """Return the alias before a star, "" for a star alone; None if it is none."""
+    if tree.kind == "Star":
+        return ""
+    inner, table = tree.child("this"), tree.child("table")
+    if tree.kind == "Column" and inner is not None and inner.kind == "Star":
+        return "" if table is None else folded(table)
+    return None
+
+
+def _all_columns(item: Source | Derived) -> list[tuple[str, Tree]]:
+    if isinstance(item, Derived):
+        return list(item.outputs.items())
+    return [
+        (column.name, column_tree(item.alias, column.name)) for column in item.relation.columns if column.is_built_in
+    ]
+
+
+def _output_name(tree: Tree) -> str:
+    alias = tree.child("alias") if tree.kind == "Alias" else None
+    return folded(alias) if alias is not None else given_name(tree)
+
+
+def _only(tree: Tree, *names: str) -> None:
+    """Refuse a node that has other arguments."""
+    for name, value in tree.args.items():
+        if value and name not in names:
+            raise Refusal("Q020", tree.place, f"{name.upper().replace('_', ' ')} has no place here.", "Leave it out.")

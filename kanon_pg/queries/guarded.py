@@ -1,0 +1,437 @@
+"""The SQL of a block, which counts people and sketches contributions beside every figure; no row leaves the server.
+
+The rows of a block are grouped by person first, then by bucket, then by key. Sketches are sums modulo 2**31 of hashes
+over rows, so that those of a roll-up are sums of those of its rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, Source
+from kanon_pg.queries.facts import Facts
+from kanon_pg.queries.people import People
+from kanon_pg.queries.trees import Tree, render
+
+SEED = "$1::pg_catalog.int8"
+"""Of all hashes; only the record knows it."""
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is counted for one figure.
+
+    Parameters
+    ----------
+    set : int
+        Number of the set of known rows in `Guarded.filters`.
+    needed : int
+        Fewest people.
+    """
+
+    set: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The SQL of a block.
+
+    Parameters
+    ----------
+    types : str
+        Returns one row with the type of each key ``k1`` ... and figure ``f1`` ...
+    text : str
+        Returns keys ``k1`` ..., figures ``f1`` ... (as text) and people ``n1`` ..., those of all rows as ``n0``, and ``sketch``. Takes
+        the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
+    channels : tuple of str
+        Of each set, in the order of the numbers in ``sketch``.
+    measures : tuple of Measure
+        One for each figure.
+    sets : int
+        How many sets of known rows there are; the first is that of all rows.
+    secret_keys : tuple of int
+        Positions of keys that are secret columns.
+    chooses_secretly : bool
+        Whether secret columns choose rows.
+    """
+
+    types: str
+    text: str
+    channels: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    sets: int
+    secret_keys: tuple[int, ...]
+    chooses_secretly: bool
+
+
+def guarded(block: Block, people: People, facts: Facts, constants: Sequence[str], *, k: int, buckets: int) -> Guarded:
+    """Return the SQL of a block.
+
+    Parameters
+    ----------
+    k : int
+        Fewest people.
+    buckets : int
+        Of each sketch.
+    """
+    return _Writer(block, people, facts, constants, k, buckets).written()
+
+
+class _Writer:
+    def __init__(
+        self, block: Block, people: People, facts: Facts, constants: Sequence[str], k: int, buckets: int
+    ) -> None:
+        self.block, self.people, self.facts = block, people, facts
+        self.constants, self.k, self.buckets = constants, k, buckets
+        self.secret_keys = tuple(
+            number for number, key in enumerate(block.keys) if block.secrets([key])
+        )
+        self.secret = [one for one in block.conditions if block.secrets([one])]
+        self.known = [one for one in block.conditions if not block.secrets([one])]
+        self.filters: list[tuple[Tree, ...]] = [()]
+        self.chooses = bool(self.secret or self.secret_keys) or any(
+            block.secrets(figure.conditions) for figure in block.figures
+        )
+
+    def sql(self, tree: Tree) -> str:
+        return render(tree, self.constants)
+
+    def set_of(self, figure: Figure) -> int:
+        """Return the number of the set of a figure's known rows."""
+        known = tuple(one for one in figure.conditions if not self.block.secrets([one]))
+        if known not in self.filters:
+            self.filters.append(known)
+        return self.filters.index(known)
+
+    # --- hashes --------------------------------------------------------------------------------------------
+
+    def row_hash(self, source: Source, *more: str) -> str:
+        columns = source.relation.key or tuple(
+            column.name for column in source.relation.columns if column.is_built_in
+        )
+        return _hash([f"{source.alias}.{Identifier.of(name)}" for name in columns] + list(more))
+
+    def channels(self) -> dict[str, str]:
+        """Return the hash of a row in each channel."""
+        found: dict[str, list[str]] = {"people": ["r.person_hash"]}
+        for source in self.people.finest:
+            found.setdefault(f"table:{source.relation.oid}", []).append(self.row_hash(source))
+        read = self.block.secrets(
+            [
+                *self.block.conditions,
+                *self.block.keys,
+                *(one for figure in self.block.figures for one in figure.conditions),
+                *(figure.argument for figure in self.block.figures if figure.argument is not None),
+            ]
+        )
+        for alias, name in sorted(read):
+            owner = next(s for s in (*self.block.sources, *self.block.inner) if s.alias == alias)
+            column = owner.relation.column(name)
+            number = 0 if column is None else column.number
+            finest = next((s for s in self.people.finest if s.alias == alias), None)
+            if finest is not None:
+                cell = f"{alias}.{Identifier.of(name)}"
+                found.setdefault(f"content:{owner.relation.oid}:{number}", []).append(self.row_hash(finest, cell))
+        return {name: " + ".join(hashes) for name, hashes in found.items()}
+
+    # --- text ----------------------------------------------------------------------------------------------
+
+    def written(self) -> Guarded:
+        block = self.block
+        measures = [Measure(self.set_of(figure), self.needed(figure)) for figure in block.figures]
+        channels = self.channels()
+        keys = [f"k{number}" for number in range(1, len(block.keys) + 1)]
+        sums = [f"h{number}" for number in range(len(self.filters) * len(channels))]
+        tables = [f"rows AS MATERIALIZED ({self.rows(channels)})"] if self.reads_twice() else [f"rows AS ({self.rows(channels)})"]
+        tables += self.shown_tables(keys, sums if not self.chooses else [], channels)
+        if self.chooses:
+            tables += self.known_tables(keys, sums, channels)
+        tables += self.other_tables(keys)
+        return Guarded(
+            types=self.types(),
+            text=f"WITH {', '.join(tables)} {self.result(keys, len(sums))}",
+            channels=tuple(channels),
+            measures=tuple(measures),
+            sets=len(self.filters),
+            secret_keys=self.secret_keys,
+            chooses_secretly=self.chooses,
+        )
+
+    def needed(self, figure: Figure) -> int:
+        is_spread = figure.function in SPREADS and figure.argument is not None and self.block.secrets([figure.argument])
+        return 2 * self.k if is_spread else self.k
+
+    def reads_twice(self) -> bool:
+        return self.chooses or any(self.is_other(figure) for figure in self.block.figures)
+
+    def is_other(self, figure: Figure) -> bool:
+        """Return whether a figure is no sum of figures of parts of its rows."""
+        return figure.function in SPREADS | PERCENTILES | EXTREMES or (
+            figure.function == "count_distinct" and not self.counts_people(figure)
+        )
+
+    def counts_people(self, figure: Figure) -> bool:
+        columns = {
+            self.sql(Tree("Paren", {"this": node})) for node in (figure.argument or figure.written).walk()
+            if node.kind == "Column"
+        }
+        own = {f'("{self.people.alias}"."{name}")' for name in self.people.columns}
+        return figure.function == "count_distinct" and columns == own
+
+    def from_clause(self) -> str:
+        inner = [source for source in self.block.sources if source.on is None]
+        left = [source for source in self.block.sources if source.on is not None]
+        joined = [_table(source) for source in inner]
+        text = joined[0] + "".join(f" CROSS JOIN {one}" for one in joined[1:])
+        for step in self.people.steps:
+            relation = self.facts.of(step.parent)
+            name = Identifier((relation.schema, relation.name))
+            on = " AND ".join(
+                f"{Identifier.of(step.child)}.{Identifier.of(a)} = {step.alias}.{Identifier.of(b)}"
+                for a, b in zip(step.link.columns, step.link.parent_columns, strict=True)
+            )
+            text += f" INNER JOIN {name} AS {step.alias} ON {on}"
+        for source in left:
+            on = " AND ".join(f"({self.sql(one)})" for one in source.on or ()) or "true"
+            text += f" LEFT JOIN {_table(source)} ON {on}"
+        conditions = " AND ".join(f"({self.sql(one)})" for one in self.known)
+        return f"FROM {text}{' WHERE ' + conditions if conditions else ''}"
+
+    def rows(self, channels: dict[str, str]) -> str:
+        outputs = [f"{self.sql(key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
+        person = [f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}" for name in self.people.columns]
+        outputs.append(f"{person[0] if len(person) == 1 else 'ROW(' + ', '.join(person) + ')'} AS person")
+        for number, figure in enumerate(self.block.figures, 1):
+            if figure.argument is not None and not self.counts_people(figure):
+                outputs.append(f"{self.sql(figure.argument)} AS a{number}")
+            secret = [one for one in figure.conditions if self.block.secrets([one])]
+            if secret:
+                outputs.append(f"{self.all_of(secret)} AS c{number}")
+        for number, conditions in enumerate(self.filters[1:], 1):
+            outputs.append(f"{self.all_of(conditions)} AS w{number}")
+        if self.secret:
+            outputs.append(f"{self.all_of(self.secret)} AS chosen")
+        for number, (name, value) in enumerate(channels.items()):
+            if name != "people":
+                outputs.append(f"{value} AS r{number}")
+        return f"SELECT {', '.join(outputs)} {self.from_clause()}"
+
+    def all_of(self, conditions: Sequence[Tree]) -> str:
+        return "coalesce(" + " AND ".join(f"({self.sql(one)})" for one in conditions) + ", false)"
+
+    def condition(self, number: int, figure: Figure) -> str:
+        """Return the condition of a figure's rows, as FILTER has it; empty if there is none."""
+        parts = []
+        if self.set_of(figure):
+            parts.append(f"w{self.set_of(figure)}")
+        if any(self.block.secrets([one]) for one in figure.conditions):
+            parts.append(f"c{number}")
+        return " AND ".join(parts)
+
+    def shown_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
+        """Return the tables that count people and add up figures of the rows that are chosen."""
+        inner, middle, outer = list(keys), list(keys), list(keys)
+        inner += ["person", "count(*) AS n0"]
+        middle += ["count(person) AS p0"]
+        outer += ["sum(p0) AS p0"]
+        for number, figure in enumerate(self.block.figures, 1):
+            condition = self.condition(number, figure)
+            counted = [part for part in (condition, self.counted(number, figure)) if part]
+            inner.append(f"count(*){_filter(' AND '.join(counted))} AS n{number}")
+            middle.append(f"count(person) FILTER (WHERE n{number} > 0) AS p{number}")
+            outer.append(f"sum(p{number}) AS p{number}")
+            argument = "*" if figure.argument is None else f"a{number}"
+            if self.counts_people(figure) or self.is_other(figure):
+                continue
+            if figure.function in {"count", "avg", "sum"}:
+                inner.append(f"count({argument}){_filter(condition)} AS m{number}")
+                middle.append(f"sum(m{number})::pg_catalog.int8 AS m{number}")
+                outer.append(f"coalesce(sum(m{number}), 0)::pg_catalog.int8 AS m{number}")
+            if figure.function in {"avg", "sum"}:
+                inner.append(f"sum({argument}){_filter(condition)} AS v{number}")
+                middle.append(f"sum(v{number}) AS v{number}")
+                outer.append(f"sum(v{number}) AS v{number}")
+        hashed, bucketed, packed = self.sketch(sums, channels)
+        group = f"{', '.join(keys)}, " if keys else ""
+        chosen = " WHERE chosen" if self.secret else ""
+        by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
+        bucket = f"(({_hash(['person'])} % {self.buckets})::pg_catalog.int2)"
+        return [
+            f"shown_people AS (SELECT {', '.join([*inner, *hashed])} FROM rows AS r{chosen} GROUP BY {group}person)",
+            f"shown_buckets AS (SELECT {', '.join([*middle, *bucketed])}, bucket FROM"
+            f" (SELECT *, {bucket} AS bucket FROM shown_people) AS r GROUP BY {group}bucket)",
+            f"shown AS (SELECT {', '.join([*outer, *packed])} FROM shown_buckets{by_keys})",
+        ]
+
+    def known_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
+        """Return the tables that sketch the known rows, where secret columns choose among them."""
+        known = [key for number, key in enumerate(keys) if number not in self.secret_keys]
+        hashed, bucketed, packed = self.sketch(sums, channels)
+        group = f"{', '.join(known)}, " if known else ""
+        by_keys = f" GROUP BY {', '.join(known)}" if known else ""
+        bucket = f"(({_hash(['person'])} % {self.buckets})::pg_catalog.int2)"
+        return [
+            f"known_people AS (SELECT {', '.join([*known, 'person', *hashed])} FROM rows AS r GROUP BY {group}person)",
+            f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed, 'count(person) AS p'])} FROM"
+            f" (SELECT *, {bucket} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
+            f"known AS (SELECT {', '.join([*known, 'sum(p) AS p', *packed])} FROM known_buckets{by_keys})",
+        ]
+
+    def sketch(self, sums: list[str], channels: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
+        """Return the columns that sketches are made of: by person, by bucket, by key."""
+        if not sums:
+            return [], [], []
+        hashed, bucketed = [], []
+        for number in range(len(self.filters)):
+            condition = f" FILTER (WHERE w{number})" if number else ""
+            for channel, name in enumerate(channels):
+                place = number * len(channels) + channel
+                value = f"r{channel}" if name != "people" else None
+                if value is None:
+                    hashed.append(
+                        f"((count(*){condition} * {_hash(['person'])}) & {_MOST})::pg_catalog.int4 AS h{place}"
+                    )
+                else:
+                    hashed.append(f"(coalesce(sum({value}){condition}, 0)::pg_catalog.int8 & {_MOST})::pg_catalog.int4 AS h{place}")
+                bucketed.append(f"(sum(h{place}) & {_MOST})::pg_catalog.int4 AS h{place}")
+        entry = " || ".join(["pg_catalog.int2send(bucket)", *(f"pg_catalog.int4send({one})" for one in sums)])
+        return hashed, bucketed, [f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS sketch"]
+
+    def counted(self, number: int, figure: Figure) -> str:
+        """Return which rows count people of a figure, beside its conditions."""
+        if figure.argument is None or self.counts_people(figure):
+            return ""
+        if figure.function in {"sum", "avg"} | SPREADS and self.block.secrets([figure.argument]):
+            return f"a{number} IS NOT NULL AND a{number} IS DISTINCT FROM ({self.commonest(figure)})"
+        return f"a{number} IS NOT NULL"
+
+    def commonest(self, figure: Figure) -> str:
+        """Return SQL of the commonest value of a figure's argument in the whole table."""
+        assert figure.argument is not None  # noqa: S101 - callers check
+        ((alias, _),) = self.block.secrets([figure.argument])
+        source = next(one for one in self.block.sources if one.alias == alias)
+        value = self.sql(figure.argument)
+        return (
+            f"SELECT {value} FROM {_table(source)} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        )
+
+    def other_tables(self, keys: list[str]) -> list[str]:
+        """Return the table of figures that need their rows."""
+        chosen = " WHERE chosen" if self.secret else ""
+        by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
+        found = []
+        outputs = []
+        for number, figure in enumerate(self.block.figures, 1):
+            if not self.is_other(figure) or figure.function in PERCENTILES:
+                continue
+            argument = f"DISTINCT a{number}" if figure.function == "count_distinct" else f"a{number}"
+            name = "count" if figure.function == "count_distinct" else figure.function
+            outputs.append(f"{name}({argument}){_filter(self.condition(number, figure))} AS o{number}")
+        if outputs:
+            found.append(f"others AS (SELECT {', '.join([_row(keys) + ' AS g', *outputs])} FROM rows{chosen}{by_keys})")
+        for number, figure in enumerate(self.block.figures, 1):
+            if figure.function in PERCENTILES:
+                found += self.percentile(number, figure, keys, chosen)
+        return found
+
+    def percentile(self, number: int, figure: Figure, keys: list[str], chosen: str) -> list[str]:
+        """Return the tables of a percentile: the mean over the values nearest its rank, of at least k people."""
+        condition = " AND ".join(
+            part for part in (self.condition(number, figure), f"a{number} IS NOT NULL", "chosen" if chosen else "") if part
+        )
+        by = f"PARTITION BY {', '.join(keys)} " if keys else ""
+        fraction = "0" if figure.fraction is None else self.sql(figure.fraction)
+        half = math.ceil(self.k / 2)
+        return [
+            f"ranked_{number} AS (SELECT {_row(keys)} AS g, person, a{number} AS a,"
+            f" row_number() OVER ({by}ORDER BY a{number}) AS place,"
+            f" count(*) OVER ({by.strip()}) AS n FROM rows WHERE {condition})",
+            f"middle_{number} AS (SELECT g, avg(a) AS o, count(DISTINCT person) AS p FROM ranked_{number}"
+            f" WHERE place BETWEEN floor(1 + ({fraction})::float8 * (n - 1)) - {half} + 1 AND ceil(1 + ({fraction})::float8 * (n - 1)) + {half} - 1"
+            " GROUP BY g)",
+        ]
+
+    def result(self, keys: list[str], sums: int) -> str:
+        shown = [f"s.{key}::pg_catalog.text AS {key}" for key in keys]
+        joins = ""
+        has_others = False
+        people = ["s.p0::pg_catalog.int8 AS n0"]
+        for number, figure in enumerate(self.block.figures, 1):
+            value, counted = self.value(number, figure), f"s.p{number}"
+            if figure.function in PERCENTILES:
+                joins += f" LEFT JOIN middle_{number} AS x{number} ON x{number}.g = {_row(keys, 's.')}"
+                value, counted = f"x{number}.o", f"coalesce(x{number}.p, 0)"
+            elif self.is_other(figure):
+                has_others = True
+            shown.append(f"({value})::{{f{number}}}::pg_catalog.text AS f{number}")
+            people.append(f"{counted}::pg_catalog.int8 AS n{number}")
+        if has_others:
+            joins += f" INNER JOIN others AS o ON o.g = {_row(keys, 's.')}"
+        sketch = "s.sketch"
+        if self.chooses:
+            known = [key for number, key in enumerate(keys) if number not in self.secret_keys]
+            joins += f" INNER JOIN known AS w ON {_row(known, 'w.')} = {_row(known, 's.')}"
+            people.append("w.p::pg_catalog.int8 AS known_people")
+            sketch = "w.sketch"
+        return f"SELECT {', '.join([*shown, *people, sketch + ' AS sketch'])} FROM shown AS s{joins}"
+
+    def value(self, number: int, figure: Figure) -> str:
+        if self.counts_people(figure):
+            return f"s.p{number}"
+        if self.is_other(figure):
+            return f"o.o{number}"
+        if figure.function == "count":
+            return f"s.m{number}"
+        if figure.function == "sum":
+            return f"s.v{number}"
+        mean = f"s.v{number} / nullif(s.m{number}, 0)"
+        argument = figure.argument
+        if self.chooses and argument is not None and not self.block.secrets([argument]):
+            # E3: rounded to half the standard error of the mean
+            owner = next(
+                source for source in self.block.sources
+                if any(node.kind == "Column" and node.child("table") is not None
+                       and (node.child("table") or node).text("this") == source.alias for node in argument.walk())
+            )
+            spread = f"(SELECT stddev_pop({self.sql(argument)}) FROM {_table(owner)})"
+            step = f"nullif(({spread} / sqrt(nullif(s.p{number}, 0)) / 2)::numeric, 0)"
+            return f"coalesce(round(({mean})::numeric / {step}) * {step}, ({mean})::numeric)"
+        return mean
+
+    def types(self) -> str:
+        outputs = [f"{self.sql(key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
+        outputs += [f"{self.sql(figure.written)} AS f{number}" for number, figure in enumerate(self.block.figures, 1)]
+        names = [output.rsplit(" AS ", 1)[1] for output in outputs]
+        columns = ", ".join(f"pg_catalog.pg_typeof(t.{name})::pg_catalog.text AS {name}" for name in names)
+        group = f" GROUP BY {', '.join(str(n) for n in range(1, len(self.block.keys) + 1))}" if self.block.keys else ""
+        inner = [source for source in self.block.sources if source.on is None]
+        left = [source for source in self.block.sources if source.on is not None]
+        tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
+        return (
+            f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
+            " AS t ON true"
+        )
+
+
+def _filter(condition: str) -> str:
+    return f" FILTER (WHERE {condition})" if condition else ""
+
+
+def _row(keys: Sequence[str], before: str = "") -> str:
+    """Return a record of keys, which is equal to another one where both have NULL."""
+    return f"ROW({', '.join(before + key for key in keys)})" if keys else "true"
+
+
+def _table(source: Source) -> str:
+    name = Identifier((source.relation.schema, source.relation.name))
+    return f"{name} AS {Identifier.of(source.alias)}"
+
+
+def _hash(cells: Sequence[str]) -> str:
+    return f"(pg_catalog.hash_record_extended(ROW({', '.join(cells)}), {SEED}) & {_MOST})::pg_catalog.int4"
