@@ -95,6 +95,10 @@ class _Writer:
         self.secret = [one for one in block.conditions if block.secrets([one])]
         self.known = [one for one in block.conditions if not block.secrets([one])]
         self.filters: list[tuple[Tree, ...]] = [()]
+        self.arguments: dict[int, str] = {}
+        self.people_columns: list[str] = []
+        self.row_columns: dict[int, str] = {}
+        self.sum_columns: dict[int, str] = {}
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.secrets(figure.conditions) for figure in block.figures
         )
@@ -207,9 +211,14 @@ class _Writer:
         outputs = [f"{self.sql(key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
         person = [f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}" for name in self.people.columns]
         outputs.append(f"{person[0] if len(person) == 1 else 'ROW(' + ', '.join(person) + ')'} AS person")
+        written: dict[str, str] = {}
         for number, figure in enumerate(self.block.figures, 1):
             if figure.argument is not None and not self.counts_people(figure):
-                outputs.append(f"{self.sql(figure.argument)} AS a{number}")
+                text = self.sql(figure.argument)
+                if text not in written:
+                    written[text] = f"a{len(written) + 1}"
+                    outputs.append(f"{text} AS {written[text]}")
+                self.arguments[number] = written[text]
             secret = [one for one in figure.conditions if self.block.secrets([one])]
             if secret:
                 outputs.append(f"{self.all_of(secret)} AS c{number}")
@@ -236,38 +245,40 @@ class _Writer:
 
     def shown_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
         """Return the tables that count people and add up figures of the rows that are chosen."""
-        inner, middle, outer = list(keys), list(keys), list(keys)
-        inner += ["person", "count(*) AS n0"]
-        middle += ["count(person) AS p0"]
-        outer += ["sum(p0) AS p0"]
+        inner, middle, outer = _Columns("i"), _Columns("m"), _Columns("o")
+        self.people_columns = [outer.of(f"sum({middle.of('count(person)')})")]
         for number, figure in enumerate(self.block.figures, 1):
-            condition = self.condition(number, figure)
-            counted = [part for part in (condition, self.counted(number, figure)) if part]
-            inner.append(f"count(*){_filter(' AND '.join(counted))} AS n{number}")
-            middle.append(f"count(person) FILTER (WHERE n{number} > 0) AS p{number}")
-            outer.append(f"sum(p{number}) AS p{number}")
-            argument = "*" if figure.argument is None else f"a{number}"
-            if self.counts_people(figure) or self.is_other(figure):
+            condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
+            entering = inner.of(f"count({argument}){_filter(condition)}")
+            counted = self.counted(number, figure)
+            if counted:
+                counting = inner.of(f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})")
+            else:
+                counting = entering
+            is_everybody = not condition and argument == "*"
+            people = "count(person)" if is_everybody else f"count(person) FILTER (WHERE {counting} > 0)"
+            self.people_columns.append(outer.of(f"sum({middle.of(people)})"))
+            if self.is_other(figure) or self.counts_people(figure):
                 continue
-            if figure.function in {"count", "avg", "sum"}:
-                inner.append(f"count({argument}){_filter(condition)} AS m{number}")
-                middle.append(f"sum(m{number})::pg_catalog.int8 AS m{number}")
-                outer.append(f"coalesce(sum(m{number}), 0)::pg_catalog.int8 AS m{number}")
-            if figure.function in {"avg", "sum"}:
-                inner.append(f"sum({argument}){_filter(condition)} AS v{number}")
-                middle.append(f"sum(v{number}) AS v{number}")
-                outer.append(f"sum(v{number}) AS v{number}")
+            rows = middle.of(f"sum({entering})::pg_catalog.int8")
+            self.row_columns[number] = outer.of(f"coalesce(sum({rows}), 0)::pg_catalog.int8")
+            if figure.function != "count":
+                part = middle.of(f"sum({inner.of(f'sum({argument}){_filter(condition)}')})")
+                self.sum_columns[number] = outer.of(f"sum({part})")
         hashed, bucketed, packed = self.sketch(sums, channels)
         group = f"{', '.join(keys)}, " if keys else ""
         chosen = " WHERE chosen" if self.secret else ""
         by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
-        bucket = f"(({_hash(['person'])} % {self.buckets})::pg_catalog.int2)"
         return [
-            f"shown_people AS (SELECT {', '.join([*inner, *hashed])} FROM rows AS r{chosen} GROUP BY {group}person)",
-            f"shown_buckets AS (SELECT {', '.join([*middle, *bucketed])}, bucket FROM"
-            f" (SELECT *, {bucket} AS bucket FROM shown_people) AS r GROUP BY {group}bucket)",
-            f"shown AS (SELECT {', '.join([*outer, *packed])} FROM shown_buckets{by_keys})",
+            f"shown_people AS (SELECT {', '.join([*keys, 'person', *inner.written(), *hashed])}"
+            f" FROM rows AS r{chosen} GROUP BY {group}person)",
+            f"shown_buckets AS (SELECT {', '.join([*keys, *middle.written(), *bucketed])}, bucket FROM"
+            f" (SELECT *, {self.bucket()} AS bucket FROM shown_people) AS r GROUP BY {group}bucket)",
+            f"shown AS (SELECT {', '.join([*keys, *outer.written(), *packed])} FROM shown_buckets{by_keys})",
         ]
+
+    def bucket(self) -> str:
+        return f"({_hash(['person'])} % {self.buckets})::pg_catalog.int2"
 
     def known_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
         """Return the tables that sketch the known rows, where secret columns choose among them."""
@@ -275,11 +286,10 @@ class _Writer:
         hashed, bucketed, packed = self.sketch(sums, channels)
         group = f"{', '.join(known)}, " if known else ""
         by_keys = f" GROUP BY {', '.join(known)}" if known else ""
-        bucket = f"(({_hash(['person'])} % {self.buckets})::pg_catalog.int2)"
         return [
             f"known_people AS (SELECT {', '.join([*known, 'person', *hashed])} FROM rows AS r GROUP BY {group}person)",
             f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed, 'count(person) AS p'])} FROM"
-            f" (SELECT *, {bucket} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
+            f" (SELECT *, {self.bucket()} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
             f"known AS (SELECT {', '.join([*known, 'sum(p) AS p', *packed])} FROM known_buckets{by_keys})",
         ]
 
@@ -305,11 +315,12 @@ class _Writer:
 
     def counted(self, number: int, figure: Figure) -> str:
         """Return which rows count people of a figure, beside its conditions."""
-        if figure.argument is None or self.counts_people(figure):
+        if figure.argument is None or not self.block.secrets([figure.argument]):
             return ""
-        if figure.function in {"sum", "avg"} | SPREADS and self.block.secrets([figure.argument]):
-            return f"a{number} IS NOT NULL AND a{number} IS DISTINCT FROM ({self.commonest(figure)})"
-        return f"a{number} IS NOT NULL"
+        if figure.function in {"sum", "avg"} | SPREADS:
+            argument = self.arguments[number]
+            return f"{argument} IS NOT NULL AND {argument} IS DISTINCT FROM ({self.commonest(figure)})"
+        return ""
 
     def commonest(self, figure: Figure) -> str:
         """Return SQL of the commonest value of a figure's argument in the whole table."""
@@ -330,7 +341,8 @@ class _Writer:
         for number, figure in enumerate(self.block.figures, 1):
             if not self.is_other(figure) or figure.function in PERCENTILES:
                 continue
-            argument = f"DISTINCT a{number}" if figure.function == "count_distinct" else f"a{number}"
+            argument = self.arguments[number]
+            argument = f"DISTINCT {argument}" if figure.function == "count_distinct" else argument
             name = "count" if figure.function == "count_distinct" else figure.function
             outputs.append(f"{name}({argument}){_filter(self.condition(number, figure))} AS o{number}")
         if outputs:
@@ -342,15 +354,18 @@ class _Writer:
 
     def percentile(self, number: int, figure: Figure, keys: list[str], chosen: str) -> list[str]:
         """Return the tables of a percentile: the mean over the values nearest its rank, of at least k people."""
+        argument = self.arguments[number]
         condition = " AND ".join(
-            part for part in (self.condition(number, figure), f"a{number} IS NOT NULL", "chosen" if chosen else "") if part
+            part
+            for part in (self.condition(number, figure), f"{argument} IS NOT NULL", "chosen" if chosen else "")
+            if part
         )
         by = f"PARTITION BY {', '.join(keys)} " if keys else ""
         fraction = "0" if figure.fraction is None else self.sql(figure.fraction)
         half = math.ceil(self.k / 2)
         return [
-            f"ranked_{number} AS (SELECT {_row(keys)} AS g, person, a{number} AS a,"
-            f" row_number() OVER ({by}ORDER BY a{number}) AS place,"
+            f"ranked_{number} AS (SELECT {_row(keys)} AS g, person, {argument} AS a,"
+            f" row_number() OVER ({by}ORDER BY {argument}) AS place,"
             f" count(*) OVER ({by.strip()}) AS n FROM rows WHERE {condition})",
             f"middle_{number} AS (SELECT g, avg(a) AS o, count(DISTINCT person) AS p FROM ranked_{number}"
             f" WHERE place BETWEEN floor(1 + ({fraction})::float8 * (n - 1)) - {half} + 1 AND ceil(1 + ({fraction})::float8 * (n - 1)) + {half} - 1"
@@ -361,9 +376,9 @@ class _Writer:
         shown = [f"s.{key}::pg_catalog.text AS {key}" for key in keys]
         joins = ""
         has_others = False
-        people = ["s.p0::pg_catalog.int8 AS n0"]
+        people = [f"coalesce(s.{self.people_columns[0]}, 0)::pg_catalog.int8 AS n0"]
         for number, figure in enumerate(self.block.figures, 1):
-            value, counted = self.value(number, figure), f"s.p{number}"
+            value, counted = self.value(number, figure), f"coalesce(s.{self.people_columns[number]}, 0)"
             if figure.function in PERCENTILES:
                 joins += f" LEFT JOIN middle_{number} AS x{number} ON x{number}.g = {_row(keys, 's.')}"
                 value, counted = f"x{number}.o", f"coalesce(x{number}.p, 0)"
@@ -383,14 +398,14 @@ class _Writer:
 
     def value(self, number: int, figure: Figure) -> str:
         if self.counts_people(figure):
-            return f"s.p{number}"
+            return f"coalesce(s.{self.people_columns[number]}, 0)"
         if self.is_other(figure):
             return f"o.o{number}"
         if figure.function == "count":
-            return f"s.m{number}"
+            return f"s.{self.row_columns[number]}"
         if figure.function == "sum":
-            return f"s.v{number}"
-        mean = f"s.v{number} / nullif(s.m{number}, 0)"
+            return f"s.{self.sum_columns[number]}"
+        mean = f"s.{self.sum_columns[number]} / nullif(s.{self.row_columns[number]}, 0)"
         argument = figure.argument
         if self.chooses and argument is not None and not self.block.secrets([argument]):
             # E3: rounded to half the standard error of the mean
@@ -400,7 +415,7 @@ class _Writer:
                        and (node.child("table") or node).text("this") == source.alias for node in argument.walk())
             )
             spread = f"(SELECT stddev_pop({self.sql(argument)}) FROM {_table(owner)})"
-            step = f"nullif(({spread} / sqrt(nullif(s.p{number}, 0)) / 2)::numeric, 0)"
+            step = f"nullif(({spread} / sqrt(nullif(s.{self.people_columns[number]}, 0)) / 2)::numeric, 0)"
             return f"coalesce(round(({mean})::numeric / {step}) * {step}, ({mean})::numeric)"
         return mean
 
@@ -417,6 +432,22 @@ class _Writer:
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
             " AS t ON true"
         )
+
+
+class _Columns:
+    """Columns of a table under construction; the same expression is written once."""
+
+    def __init__(self, letter: str) -> None:
+        self.letter = letter
+        self.names: dict[str, str] = {}
+
+    def of(self, expression: str) -> str:
+        """Return the name of a column."""
+        return self.names.setdefault(expression, f"{self.letter}{len(self.names) + 1}")
+
+    def written(self) -> list[str]:
+        """Return all columns with their names."""
+        return [f"{expression} AS {name}" for expression, name in self.names.items()]
 
 
 def _filter(condition: str) -> str:
