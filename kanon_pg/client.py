@@ -68,10 +68,11 @@ from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest, given_text, given_texts
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions
-from kanon_pg.release import declaration, releasing
+from kanon_pg.release import declaration, linking, releasing
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.certificate import CertificateRequest
 from kanon_pg.release.composition import Composition, CompositionRequest
+from kanon_pg.release.linking import LinkRequest
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
 
@@ -173,6 +174,8 @@ __all__ = [
     "identify",
     "intervals",
     "is_anonymous",
+    "link",
+    "links",
     "load_hierarchy",
     "measure",
     "protect",
@@ -185,6 +188,7 @@ __all__ = [
     "show_hierarchy",
     "suggest",
     "undeclare",
+    "unlink",
     "unprotect",
 ]
 
@@ -223,6 +227,36 @@ def undeclare(target: Target, relation: str) -> None:
     with as_owner(target) as (db, role):
         declaration.undeclare(db, relation, role=role)
         revoke_read(db, relation, role)
+
+
+def link(target: Target, child: str, parent: str, **options: Any) -> None:
+    """Say that rows of one table belong to the people of another, see `LinkRequest`."""
+    request = request_of(LinkRequest, (child, parent), options)
+    with _transaction(target) as connection:
+        db = PsycopgDatabase(connection)
+        role = caller(db)
+        below, above = (describe(db, one, role).oid for one in (child, parent))
+        for oid in (above, below):
+            db.row(statement("grant_read"), oid)
+        db.rows(statement("grant_read_along"), below, above)
+        _act_as(OWNER, db, role)
+        with created_here(db):
+            linking.link(db, request, role=role)
+
+
+def unlink(target: Target, child: str) -> None:
+    """Forget the link of a table, and revoke rights to read that nothing needs any more."""
+    check_argument("child", "regclass", child)
+    with as_owner(target) as (db, role):
+        above = linking.unlink(db, child, role=role)
+        revoke_read(db, child, role)
+        db.row(statement("revoke_read_along"), describe(db, child, role).oid, list(above))
+
+
+def links(target: Target) -> Sequence[Row]:
+    """Return all links between tables, by table."""
+    with as_owner(target) as (db, _):
+        return linking.links(db)
 
 
 def anonymize(

@@ -105,6 +105,7 @@ BEGIN
     PERFORM kanon.grant_read(known.relation)
     FROM (
         SELECT d.relation FROM kanon.declaration AS d UNION SELECT r.relation FROM kanon.release AS r
+        UNION SELECT l.child FROM kanon.link AS l
     ) AS known
     INNER JOIN pg_catalog.pg_class AS c ON c.oid = known.relation;
     PERFORM kanon.grant_read(p.relation, true)

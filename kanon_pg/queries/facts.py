@@ -26,7 +26,8 @@ class Column:
     type_name : str
         SQL of its type, qualified.
     is_built_in : bool
-        Whether its type, or that below its domains, is PostgreSQL's own or an enum: operators of others may run anything.
+        Whether its type, or that below its domains, is PostgreSQL's own or an enum: operators of others may
+        run anything.
     is_number : bool
         Whether values can be added.
     """
@@ -73,11 +74,14 @@ class Protection:
         OID of the relation whose people these are: all relations with the same one share a record.
     person : tuple of str
         The columns that identify a person in a relation that is no child of a link; else empty.
+    rules : int
+        OID of the relation whose rules of ``kanon.protection`` hold; 0 if it answers no queries.
     """
 
     k: int
     space: int
     person: tuple[str, ...] = ()
+    rules: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ class Relation:
         None for a public relation.
     obstacle : tuple of str or None
         Why it cannot be queried, and what to do about it.
+    is_allowed : bool
+        False if the obstacle is that somebody lacks a right.
     """
 
     oid: int
@@ -105,6 +111,7 @@ class Relation:
     links: tuple[Link, ...] = ()
     protection: Protection | None = None
     obstacle: tuple[str, str] | None = None
+    is_allowed: bool = True
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, or None."""
@@ -141,7 +148,8 @@ class Facts:
         """Return the relation that a name means under the search path, or None."""
         schemas = self.search_path if schema is None else (schema,)
         return next(
-            (one for item in schemas for one in self.relations if (one.schema, one.name) == (item, name)), None
+            (one for item in schemas for one in self.relations if (one.schema, one.name) == (item, name)),
+            None,
         )
 
     def of(self, oid: int) -> Relation:
