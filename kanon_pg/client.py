@@ -21,6 +21,7 @@ Examples
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -43,7 +44,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected_to, repeatable_read
 from kanon_pg.db.python_arguments import check_argument, request_of
 from kanon_pg.db.settings import created_here, exact_text
-from kanon_pg.db.statements import statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
@@ -60,12 +61,11 @@ from kanon_pg.hierarchies.operations import (
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.queries import protection as protecting
-from kanon_pg.queries.answer import answer_query
-from kanon_pg.queries.answer import check_query as check_text
-from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.load_catalog import READER
+from kanon_pg.queries.answering import Understood, answer, understand
+from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.load_facts import READER
 from kanon_pg.queries.pending_query import lock_relations
-from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest, given_text, given_texts
+from kanon_pg.queries.request import ProtectRequest, QueryRequest, given_text, given_texts, refused
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions
 from kanon_pg.release import declaration, linking, releasing
@@ -498,21 +498,30 @@ def unprotect(target: Target, relation: str) -> None:
         revoke_read(db, relation, role)
 
 
-def check_query(target: Target, text: str) -> Verdict:
-    """Check a query without running it, see `kanon_pg.queries.answer.check_query`."""
+def check_query(target: Target, text: str) -> Understood:
+    """Check a query without running it.
+
+    Raises
+    ------
+    QueryRefused
+        If it cannot be answered.
+    """
     text = given_text(text)
     with as_reader(target) as (db, role, session):
-        return check_text(db, text, role, search_path=tuple(session["path"]))
+        try:
+            return understand(db, QueryRequest(text, (), tuple(session["path"])), role)
+        except Refusal as refusal:
+            raise refused((refusal.finding,)) from None
 
 
 def query(
-    target: Target,
+    target: str | Connection,
     text: str,
     parameters: Sequence[str | None] | None = (),
     *,
     ledger_folder: str | None = None,
-) -> AnswerTable:
-    """Answer a query about public and protected relations, after it was recorded.
+) -> list[Row]:
+    """Answer a query about public and protected relations; its blocks are recorded, its rest runs as the login.
 
     Parameters
     ----------
@@ -521,22 +530,26 @@ def query(
     parameters : sequence of (str or None), optional
         Values of ``$1``, ``$2`` ... as text.
     ledger_folder : str, optional
-        Folder of this machine for the ledgers of queries, the same at every call.
+        Folder of this machine for the records of answers, the same at every call.
 
     Raises
     ------
     QueryRefused, AnswerWithheld
-        As `kanon_pg.queries.answer.answer_query`.
+        As `kanon_pg.queries.answering.answer`.
     """
     text, values = given_text(text), given_texts("parameters", parameters)
     check_argument("ledger_folder", "text", ledger_folder)
     with as_reader(target) as (db, role, session):
         request = QueryRequest(text, values, tuple(session["path"]))
-        return answer_query(
+        found = answer(
             db,
             request,
             role,
             session["login"],
-            locked=lock_relations(db, request),
+            locked=lock_relations(db, request, role),
             folder=ledger_folder,
         )
+    for notice in found.notices:
+        warnings.warn(notice, stacklevel=2)
+    with as_login(target, None) as db:
+        return list(db.rows(Statement(found.sql, ("jsonb",)), found.rows))

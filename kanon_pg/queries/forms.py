@@ -136,7 +136,7 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
     if argument is None:
         return
     names = {column_name(node) for node in argument.walk() if node.kind == "Column"}
-    if figure.function == "count_distinct" and names == {(people.alias, one) for one in people.columns}:
+    if figure.function == "count_distinct" and argument.kind == "Column" and names <= people.same:
         return
     _check_expression(argument, block, facts, set())
     if figure.fraction is not None and any(node.kind == "Column" for node in figure.fraction.walk()):

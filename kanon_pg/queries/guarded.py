@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, Source
+from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, Source, column_name
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.people import People
 from kanon_pg.queries.trees import Tree, render
@@ -181,12 +181,13 @@ class _Writer:
         )
 
     def counts_people(self, figure: Figure) -> bool:
-        columns = {
-            self.sql(Tree("Paren", {"this": node})) for node in (figure.argument or figure.written).walk()
-            if node.kind == "Column"
-        }
-        own = {f'("{self.people.alias}"."{name}")' for name in self.people.columns}
-        return figure.function == "count_distinct" and columns == own
+        argument = figure.argument
+        return (
+            figure.function == "count_distinct"
+            and argument is not None
+            and argument.kind == "Column"
+            and column_name(argument) in self.people.same
+        )
 
     def from_clause(self) -> str:
         inner = [source for source in self.block.sources if source.on is None]

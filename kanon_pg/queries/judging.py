@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from kanon_pg.queries.guarded import Guarded
-from kanon_pg.queries.record import FigureSet, conflict
+from kanon_pg.queries.sketches import FigureSet, conflict
 
 MOST_KEYS = 8
 """Keys of a block: an answer is rolled up over every subset of them."""
@@ -97,6 +97,7 @@ class _Judge:
         self.rows, self.form, self.conflicting, self.k, self.buckets = rows, form, conflicting, k, buckets
         self.groups: dict[Keys, list[int]] = defaultdict(list)
         self.sketches: dict[Keys, Sketches] = {}
+        self.figures: dict[Sketches, FigureSet] = {}
         for position, row in enumerate(rows):
             keys = self.known_keys(row)
             self.groups[keys].append(position)
@@ -143,27 +144,27 @@ class _Judge:
         """Return the known groups that are shown, and the sets of them and of their roll-ups."""
         width = max(map(len, self.groups), default=0)
         subsets = [one for size in range(width, -1, -1) for one in combinations(range(width), size)]
-        allowed: dict[tuple[int, ...] | FigureSet, bool] = {}
+        allowed: dict[tuple[int, ...], bool] = {}
         while True:
-            found: dict[FigureSet, tuple[tuple[int, ...], Keys]] = {}
+            found: dict[tuple[int, ...], tuple[tuple[int, ...], Keys]] = {}
             bad: set[Keys] = set()
             for subset in subsets:
                 totals, parts = self.rolled_up(self.groups, subset), self.rolled_up(shown, subset)
-                for keys, sketch in parts.items():
-                    own, whole = self.figure_sets(sketch), self.figure_sets(totals[keys])
-                    if any(conflict(one, other, self.k) for one, other in zip(own, whole, strict=True)):
-                        bad.add(self.smallest(shown, subset, keys))
-                    for one in own:
-                        found.setdefault(one, (subset, keys))
+                for keys, sketches in parts.items():
+                    for own, whole in zip(self.by_set(sketches), self.by_set(totals[keys]), strict=True):
+                        if own != whole and conflict(self.figure_set(own), self.figure_set(whole), self.k):
+                            bad.add(self.smallest(shown, subset, keys))
+                        if any(own):
+                            found.setdefault(own, (subset, keys))
             new = [one for one in found if one not in allowed]
-            against = set(self.conflicting(new)) if new else set()
+            against = set(self.conflicting([self.figure_set(one) for one in new])) if new else set()
             for place, one in enumerate(new):
                 allowed[one] = place not in against
             for one, (subset, keys) in found.items():
                 if not allowed[one]:
                     bad.add(self.smallest(shown, subset, keys))
             if not bad:
-                return shown, list(found)
+                return shown, [self.figure_set(one) for one in found]
             shown = shown - bad
 
     def rolled_up(self, groups: Iterable[Keys], subset: tuple[int, ...]) -> dict[Keys, Sketches]:
@@ -193,22 +194,22 @@ class _Judge:
                 lane[bucket] = value
         return tuple(int.from_bytes(lane.tobytes(), "little") for lane in lanes)
 
-    def figure_sets(self, sketches: Sketches) -> list[FigureSet]:
-        """Return the sets of a group or roll-up that have anybody in them."""
-        channels = self.form.channels
-        found = []
-        for number in range(self.form.sets):
-            packed = [
-                self.packed(sketches[number * len(channels) + place]) for place in range(len(channels))
-            ]
-            named = dict(zip(channels, packed, strict=True))
-            found.append(
-                FigureSet(
-                    people=named["people"],
-                    tables=tuple((name, one) for name, one in named.items() if name.startswith("table:")),
-                    contents=tuple((name, one) for name, one in named.items() if name.startswith("content:")),
-                )
+    def by_set(self, sketches: Sketches) -> list[Sketches]:
+        """Return the numbers of each set of known rows."""
+        width = len(self.form.channels)
+        return [sketches[place : place + width] for place in range(0, len(sketches), width)]
+
+    def figure_set(self, sketches: Sketches) -> FigureSet:
+        """Return the sketches of one set, by channel."""
+        found = self.figures.get(sketches)
+        if found is None:
+            named = dict(zip(self.form.channels, map(self.packed, sketches), strict=True))
+            found = FigureSet(
+                people=named["people"],
+                tables={name: one for name, one in named.items() if name.startswith("table:")},
+                contents={name: one for name, one in named.items() if name.startswith("content:")},
             )
+            self.figures[sketches] = found
         return found
 
     def packed(self, sketch: int) -> bytes:

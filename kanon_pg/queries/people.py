@@ -45,6 +45,8 @@ class People:
         What has `columns`, which identify a person.
     finest : tuple of Source
         Protected sources that no link of the block leads to.
+    same : frozenset of (str, str)
+        Alias and name of the columns that identify a person by themselves.
     """
 
     space: int
@@ -52,6 +54,7 @@ class People:
     alias: str
     columns: tuple[str, ...]
     finest: tuple[Source, ...]
+    same: frozenset[tuple[str, str]] = frozenset()
 
 
 def people_of(block: Block, facts: Facts) -> People:
@@ -78,7 +81,10 @@ def people_of(block: Block, facts: Facts) -> People:
     }
     finest = tuple(source for source in protected if source.alias not in parents)
     steps, alias, columns = _way(finest[0], protected, block, facts)
-    return People(spaces.pop(), steps, alias, columns, finest)
+    own = (alias, columns[0]) if len(columns) == 1 else None
+    equal = _equalities(block.conditions)
+    same = {own, *(one for pair in equal if own in pair for one in pair)} if own is not None else set()
+    return People(spaces.pop(), steps, alias, columns, finest, frozenset(one for one in same if one is not None))
 
 
 def _way(

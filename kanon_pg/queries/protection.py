@@ -13,7 +13,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation
 from kanon_pg.queries.facts import Relation, Role
-from kanon_pg.queries.ledgers import begin_ledger, has_folder
+from kanon_pg.queries.records import begin_record
 from kanon_pg.queries.load_facts import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
 from kanon_pg.relations.beside_queries import check_beside_queries
@@ -32,7 +32,7 @@ def protect(
     options : mapping or None
         Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     folder : str, optional
-        Folder of the ledgers of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
+        Folder of the ledgers of queries, as in `kanon_pg.queries.records.open_record`.
 
     Raises
     ------
@@ -58,8 +58,8 @@ def protect(
     if not made.links and (declared is None or declared.entity is None):
         _count_rows_as_people(db, facts)
     check_beside_queries(db, relation=facts.oid)
-    if rules.ledger != "off" or has_folder(folder):
-        begin_ledger(db, facts.oid, role, folder=folder)
+    if made.protection is not None:
+        begin_record(db, made.protection.space, rules.k, role, folder=folder)
 
 
 def _require_lasting_table(db: Database, facts: RelationFacts) -> None:

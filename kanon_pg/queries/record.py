@@ -99,7 +99,10 @@ class Record:
                         f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_FORMAT}; "
                         f"{record_log.SCHEMA} {recorded_sets.SCHEMA} {_ANSWERS}"
                     )
-                    db.execute("INSERT INTO shape VALUES (?, ?, 0, 0)", (shape.buckets, shape.k))
+                    db.execute(
+                        "INSERT INTO shape VALUES (?, ?, ?, 0, 0)",
+                        (secrets.randbits(63), shape.buckets, shape.k),
+                    )
                 # a link, not a rename: it fails if the name is taken, so that no record is ever replaced
                 os.link(draft, path)
             finally:
@@ -179,6 +182,12 @@ class Record:
     def buckets(self) -> int:
         """How many buckets its sketches have."""
         return self._sets.shape.buckets
+
+    @property
+    def seed(self) -> int:
+        """Seed of all hashes in its sketches, a secret of 63 bits."""
+        with _sqlite_errors():
+            return int(self._db.execute("SELECT seed FROM shape").fetchone()[0])
 
     def mark(self) -> Mark:
         """Return how far the record is written, to be kept elsewhere."""

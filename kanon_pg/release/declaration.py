@@ -60,7 +60,6 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     subject = Subject(facts, role, roles, people=people)
     quasi = subject.columns(roles.quasi_identifiers)
     require_usable(db, subject, quasi)
-    _warn_of_ledger(db, facts, roles)
     _drop_row_types_view(db, _row(db, facts))
     view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
     _store(db, subject, roles, view)
@@ -103,20 +102,6 @@ def _store(db: Database, subject: Subject, roles: Roles, view: str | None) -> No
         view,
         subject.role,
     )
-
-
-def _warn_of_ledger(db: Database, facts: RelationFacts, new: Roles) -> None:
-    """Say what follows for queries if other columns are declared than before."""
-    if not db.row(statement("is_protected"), facts.oid)["protected"]:
-        return
-    old = stored_declaration(db, facts) or Roles()
-    known, wanted = ({name for names in one.groups().values() for name in names} for one in (old, new))
-    if known != wanted or old.entity != new.entity:
-        name = Literal(str(facts.identifier))
-        db.notice(
-            f"Other columns of {facts.identifier} are declared than before: queries are withheld until "
-            f"their ledger begins anew: SELECT kanon.restart_ledger({name});"
-        )
 
 
 def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:

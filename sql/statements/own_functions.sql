@@ -11,7 +11,7 @@ WHERE p.oid IN (
     OR (n.nspname = 'kanon' AND (
         l.lanname = 'plpython3u'
         -- what PL/pgSQL calls is nowhere recorded
-        OR p.proname IN ('query_log', 'restart_ledger')
+        OR p.proname IN ('query_log', 'restart_record', 'forget_answer', 'answer_blocks')
         -- what earlier versions had
         OR p.proname IN ('release_class_sizes', 'lend', 'lend_to', 'take_back', 'grant_read', 'grant_read_to', 'revoke_read', 'foreign_code')
         OR EXISTS (

@@ -110,7 +110,7 @@ def probe(arguments: str) -> str:
 _FOLDER = "kanon_ledger"
 
 
-def remove_ledgers(database: str) -> str:
+def remove_records(database: str) -> str:
     """Remove the folder of a database below that of all ledgers, which goes too if it is empty then.
 
     Parameters

@@ -1,0 +1,344 @@
+"""Answers one query: cuts it into blocks, counts, compares and records them, and leaves the rest to the analyst.
+
+::
+
+    text -> scan -> parse -> cut -> forms, people      nothing is read but the catalog
+         -> types                                      PostgreSQL checks types; nothing is read
+         -> ask                                        the query is written down
+         -> guarded SQL                                figures, people and sketches in one snapshot
+         -> judge, record                              which rows are shown, beyond the reach of ROLLBACK
+         -> rest                                       the analyst's own SQL over these rows
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.statements import Statement, statement
+from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded
+from kanon_pg.queries.blocks import Block, Cut
+from kanon_pg.queries.cutting import cut
+from kanon_pg.queries.facts import Facts
+from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.forms import check_forms
+from kanon_pg.queries.guarded import Guarded, guarded
+from kanon_pg.queries.judging import MOST_KEYS, BlockRow, Judgement, judge
+from kanon_pg.queries.load_facts import load_facts
+from kanon_pg.queries.reader import query_reader
+from kanon_pg.queries.people import People, people_of
+from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
+from kanon_pg.queries.record import Record
+from kanon_pg.queries.record_log import QueryBudget
+from kanon_pg.queries.records import NamedMark, has_folder, open_record
+from kanon_pg.queries.request import QueryRequest, refused, withheld
+from kanon_pg.queries.rest import BlockAnswer, rest_rows, rest_sql
+from kanon_pg.queries.reading import full_scans, without_statistics
+from kanon_pg.queries.scanner import scan, take_out_constants
+from kanon_pg.queries.trees import parse, render
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the blocks of a query gave, for the rest to run.
+
+    Parameters
+    ----------
+    sql : str
+        The rest; its one parameter is `rows` as jsonb.
+    notices : tuple of str
+        What the analyst is told beside the answer.
+    """
+
+    sql: str
+    rows: str
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A block that may be answered."""
+
+    block: Block
+    people: People
+    k: int
+    rules: tuple[ProtectionRules, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A query that was read: only the catalog was looked at."""
+
+    cut: Cut
+    facts: Facts
+    blocks: tuple[_Planned, ...]
+
+    @property
+    def relations(self) -> frozenset[int]:
+        """OIDs of the relations that its blocks read."""
+        return frozenset(
+            oid
+            for one in self.blocks
+            for oid in (
+                *(source.relation.oid for source in (*one.block.sources, *one.block.inner)),
+                *(step.parent for step in one.people.steps),
+            )
+        )
+
+
+def understand(db: Database, request: QueryRequest, role: str) -> Understood:
+    """Read a query.
+
+    Raises
+    ------
+    Refusal
+        If it cannot be answered.
+    """
+    scanned = take_out_constants(scan(request.text), request.parameters)
+    facts = load_facts(db, request.text, request.search_path, role)
+    found = cut(parse(scanned), facts, scanned.constants)
+    return Understood(found, facts, tuple(_planned(db, block, facts) for block in found.blocks))
+
+
+def _planned(db: Database, block: Block, facts: Facts) -> _Planned:
+    people = people_of(block, facts)
+    check_forms(block, people, facts)
+    if len(block.keys) > MOST_KEYS:
+        raise Refusal("Q507", block.keys[-1].place, f"A block has {MOST_KEYS} keys at most.", "Group by fewer.")
+    protections = [
+        source.relation.protection
+        for source in (*block.sources, *block.inner)
+        if source.relation.protection is not None
+    ]
+    rules = tuple(filter(None, (fetch_rules(db, oid) for oid in sorted({one.rules for one in protections}))))
+    if not rules or any(not one.rules for one in protections):
+        raise Refusal("Q109", 0, "A table of people answers no queries.", "A curator can allow them: kanon_protect.")
+    return _Planned(block, people, max(one.k for one in protections), rules)
+
+
+def explained(understood: Understood) -> str:
+    """Return what would run, for people to read."""
+    found = []
+    for one in understood.blocks:
+        form = guarded(one.block, one.people, understood.facts, understood.cut.constants, k=one.k, buckets=128)
+        found.append(f"-- {one.block.name}\n{form.text}")
+    return "\n".join([*found, f"-- the rest\n{render(understood.cut.rest, understood.cut.constants)}"])
+
+
+def answer(
+    db: Database,
+    request: QueryRequest,
+    role: str,
+    login: str,
+    *,
+    locked: Collection[int],
+    folder: str | None = None,
+    keep_marks: Callable[[Sequence[NamedMark]], None] = lambda marks: None,
+) -> Answered:
+    """Answer the blocks of a query.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role; one snapshot.
+    locked : collection of int
+        OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
+    folder : str, optional
+        Folder of the records; None in a server's backend, which has its own.
+    keep_marks : callable
+        Receives how far records were written, for the database to know before the answer leaves.
+
+    Raises
+    ------
+    QueryRefused
+        With what is wrong; it does not depend on the data.
+    AnswerWithheld
+        For every other reason.
+    """
+    try:
+        understood = understand(db, request, role)
+        if not understood.blocks:
+            return Answered(rest_sql(understood.cut, {}), "{}")
+        if not has_folder(folder):
+            raise InputError(
+                "Queries are recorded, and this process has no folder for records.",
+                hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
+            )
+        if not understood.relations <= set(locked):
+            raise withheld()
+        reader = query_reader(db, sorted(understood.relations))
+    except Refusal as refusal:
+        raise refused((refusal.finding,)) from None
+    with db.reading_as(reader):
+        return _Answering(db, request, role, login, understood, folder, keep_marks).answered()
+
+
+class _Answering:
+    def __init__(
+        self,
+        db: Database,
+        request: QueryRequest,
+        role: str,
+        login: str,
+        understood: Understood,
+        folder: str | None,
+        keep_marks: Callable[[Sequence[NamedMark]], None],
+    ) -> None:
+        self.db, self.request, self.role, self.login = db, request, role, login
+        self.understood, self.keep_marks = understood, keep_marks
+        self.rules = [rule for one in understood.blocks for rule in one.rules]
+        self.records: dict[int, tuple[str, Record]] = {
+            space: open_record(db, space, folder)
+            for space in sorted({one.people.space for one in understood.blocks})
+        }
+        self.now = float(db.row(statement("now"))["seconds"])
+        self.notices: list[str] = []
+
+    def answered(self) -> Answered:
+        forms = [self.form(one) for one in self.understood.blocks]
+        types = [self.types(form) for form in forms]
+        entries = {space: self.ask(record) for space, (_, record) in self.records.items()}
+        try:
+            rows = self.read(forms, types)
+        except KanonError as error:
+            reason = "time" if isinstance(error, LimitExceeded) else "error"
+            self.give_up(entries, reason)
+            raise withheld() from None
+        answers: dict[str, BlockAnswer] = {}
+        may_leave = True
+        for space, (_, record) in self.records.items():
+            own = [
+                (planned, form, kinds, found)
+                for planned, form, kinds, found in zip(self.understood.blocks, forms, types, rows, strict=True)
+                if planned.people.space == space
+            ]
+            may_leave &= self.record(record, entries[space], own, answers)
+        self.keep_marks([NamedMark(name, record.mark()) for name, record in self.records.values()])
+        if not may_leave:
+            raise withheld()
+        return Answered(
+            rest_sql(self.understood.cut, answers), rest_rows(answers), tuple(dict.fromkeys(self.notices))
+        )
+
+    def form(self, planned: _Planned) -> Guarded:
+        _, record = self.records[planned.people.space]
+        return guarded(
+            planned.block,
+            planned.people,
+            self.understood.facts,
+            self.understood.cut.constants,
+            k=planned.k,
+            buckets=record.buckets,
+        )
+
+    def types(self, form: Guarded) -> Mapping[str, str]:
+        """Return the types of keys and figures; PostgreSQL checks the text without reading a row."""
+        try:
+            with self.db.savepoint():
+                (row,) = self.db.read(Statement(form.types, ()))
+        except DatabaseError as error:
+            raise refused((Refusal("Q200", 0, error.message, "").finding,)) from None
+        return dict(row)
+
+    def ask(self, record: Record) -> int:
+        """Write the query down, and return its entry."""
+        smallest = {
+            name: min((value for rule in self.rules if (value := getattr(rule, name)) is not None), default=None)
+            for name in ("queries", "refusals")
+        }
+        budget = QueryBudget(**smallest)
+        text = json.dumps([self.request.text, self.request.parameters, self.role])
+        asked = record.ask(self.login, text, self.now, budget)
+        if not asked.budget.allows:
+            raise withheld()
+        return asked.entry
+
+    def read(self, forms: Sequence[Guarded], types: Sequence[Mapping[str, str]]) -> list[list[tuple[BlockRow, dict[str, str | None]]]]:
+        """Run all blocks in one snapshot."""
+        seconds, most = min(rule.seconds for rule in self.rules), min(rule.rows for rule in self.rules)
+        found = []
+        with ExitStack() as stack:
+            for one in (self.db.deadline(seconds), self.db.savepoint(), without_statistics(self.db), full_scans(self.db)):
+                stack.enter_context(one)
+            for form, kinds, planned in zip(forms, types, self.understood.blocks, strict=True):
+                text = form.text
+                for name, kind in kinds.items():
+                    text = text.replace("{" + name + "}", kind)
+                _, record = self.records[planned.people.space]
+                rows = self.db.read(Statement(f"{text} LIMIT {most + 1}", ("text",)), str(record.seed))
+                if len(rows) > most:
+                    raise LimitExceeded("The answer has too many rows.", hint="Ask for fewer.")
+                figures = range(1, len(planned.block.figures) + 1)
+                found.append(
+                    [
+                        (
+                            BlockRow(
+                                tuple(row[f"k{number}"] for number in range(1, len(planned.block.keys) + 1)),
+                                row["n0"],
+                                tuple(row[f"n{number}"] for number in figures),
+                                row["sketch"],
+                            ),
+                            {name: row[name] for name in kinds},
+                        )
+                        for row in rows
+                    ]
+                )
+        return found
+
+    def record(
+        self,
+        record: Record,
+        entry: int,
+        blocks: Sequence[tuple[_Planned, Guarded, Mapping[str, str], list[tuple[BlockRow, dict[str, str | None]]]]],
+        answers: dict[str, BlockAnswer],
+    ) -> bool:
+        """Decide which rows are shown, and record them; return whether the answer may leave."""
+        key = blake2b(
+            json.dumps([[form.text, dict(kinds)] for _, form, kinds, _ in blocks]).encode(), digest_size=16
+        ).digest()
+        with record.begin(entry, self.now) as recording:
+            judgements: list[Judgement] = []
+            for planned, form, _, rows in blocks:
+                judgement = judge(
+                    [row for row, _ in rows],
+                    form,
+                    lambda sets, k=planned.k: recording.conflicting(sets, k),  # type: ignore[misc]
+                    k=planned.k,
+                    buckets=record.buckets,
+                )
+                judgements.append(judgement)
+                recording.record(judgement.sets, planned.k)
+            is_whole = all(
+                len(judgement.shown) == len(rows) for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
+            )
+            stored = None if is_whole else record.stored(key)
+            if stored is not None:
+                payload = json.loads(stored.payload)
+                when = datetime.fromtimestamp(stored.time, UTC).isoformat(timespec="seconds")
+                self.notices.append(f"This is the answer of {when}: too few people have changed since.")
+                recording.answered("asked again")
+            elif not is_whole and any(rule.mode == "reject" for rule in self.rules):
+                recording.withheld("size")
+                return False
+            else:
+                payload = [
+                    [values for place, (_, values) in enumerate(rows) if place in judgement.shown]
+                    for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
+                ]
+                if not is_whole:
+                    self.notices.append("Rows are left out: too few people stand behind them, or behind differences.")
+                cost = int(any(judgement.left_out_secretly for judgement in judgements))
+                recording.answered("" if is_whole else "left out", cost, key=key, payload=json.dumps(payload).encode())
+            for (planned, _, kinds, _), rows_shown in zip(blocks, payload, strict=True):
+                answers[planned.block.name] = BlockAnswer(kinds, rows_shown)
+        return True
+
+    def give_up(self, entries: Mapping[int, int], reason: str) -> None:
+        for space, (_, record) in self.records.items():
+            with record.begin(entries[space], self.now) as recording:
+                recording.withheld(reason)
