@@ -76,9 +76,9 @@ def _row(table: Table, **given: Value) -> st.SearchStrategy[Row]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, most: int = 9) -> dict[str, list[Row]]:
+def worlds(draw: st.DrawFn, least: int = 0, most: int = 9) -> dict[str, list[Row]]:
     """Draw what the tables hold."""
-    people = range(draw(st.integers(0, most)))
+    people = range(draw(st.integers(least, most)))
     owners = draw(st.lists(st.sampled_from(people), max_size=2 * most)) if people else []
     return {
         "patients": [draw(_row(PATIENTS, id=person)) for person in people],
