@@ -7,7 +7,7 @@ and few values, so that groups are about as large as k.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from hypothesis import strategies as st
@@ -30,6 +30,7 @@ from tests.query.blocks import (
     Source,
     Table,
     Value,
+    columns_of,
     literal,
 )
 from tests.query.judge import Change, Judge, Key
@@ -77,12 +78,17 @@ def _row(table: Table, **given: Value) -> st.SearchStrategy[Row]:
 
 @st.composite
 def worlds(draw: st.DrawFn, least: int = 0, most: int = 9) -> dict[str, list[Row]]:
-    """Draw what the tables hold."""
+    """Draw what the tables hold: visits of anybody, or of everybody the same ones but for one or two."""
     people = range(draw(st.integers(least, most)))
-    owners = draw(st.lists(st.sampled_from(people), max_size=2 * most)) if people else []
+    if people and draw(st.booleans()):
+        missing = draw(st.sets(st.tuples(st.sampled_from(people), st.integers(0, 1)), max_size=2))
+        planned = [(who, day) for who in people for day in (0, 1) if (who, day) not in missing]
+    else:
+        owners = draw(st.lists(st.sampled_from(people), max_size=2 * most)) if people else []
+        planned = [(who, draw(VALUES["day"])) for who in owners]
     return {
         "patients": [draw(_row(PATIENTS, id=person)) for person in people],
-        "visits": [draw(_row(VISITS, visit=n, patient=owner)) for n, owner in enumerate(owners)],
+        "visits": [draw(_row(VISITS, visit=n, patient=who, day=day)) for n, (who, day) in enumerate(planned)],
         "wards": [draw(_row(WARDS, name=name)) for name in range(3)],
     }
 
@@ -137,6 +143,32 @@ def blocks(draw: st.DrawFn, kinds: Sequence[str] = ("count", "people", "sum", "a
         tuple(draw(st.lists(st.sampled_from(keys), unique=True, max_size=2))),
         draw(condition),
     )
+
+
+@st.composite
+def alike(draw: st.DrawFn, block: Block) -> Block:
+    """Draw a block that differs in one thing: a person, a day, the tables, or the figures."""
+    names = [source.table for source in block.sources]
+    person = Column(names[0], "patient" if names[0] == "visits" else "id")
+    more: list[Condition] = [Comparison(person, "<>", draw(st.integers(0, 8)))]
+    if "visits" in names:
+        more.append(Comparison(Column("visits", "day"), "=", draw(st.integers(0, 1))))
+    named = {*block.keys, *columns_of(block.where)}
+    for figure in block.figures:
+        named |= {*columns_of(figure.where), *([figure.column] if figure.column else [])}
+    wanted = {column.table for column in named}
+    others = [sources for sources in SOURCES if wanted <= {source.table for source in sources}]
+    ways: list[Callable[[], Block]] = [
+        lambda: replace(block, where=And((block.where, draw(st.sampled_from(more))))),
+        lambda: replace(block, figures=(Figure("people"), *block.figures[1:])),
+    ]
+    if others and not _asks_within(block):
+        ways.append(lambda: replace(block, sources=draw(st.sampled_from(others))))
+    return draw(st.sampled_from(ways))()
+
+
+def _asks_within(block: Block) -> bool:
+    return "Exists(" in repr(block)
 
 
 @st.composite

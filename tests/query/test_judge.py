@@ -45,6 +45,7 @@ from tests.query.judge import Answer, Change, Judge, Key, nearest, rounded_mean
 from tests.query.random_blocks import (
     TABLES,
     Meter,
+    alike,
     blocks,
     changes,
     definitions,
@@ -474,11 +475,10 @@ def test_known_numbers_over_secret_choices_are_rounded_means() -> None:
     for refused in (Figure("variance", AGE), Figure("median", AGE), Figure("sum", AGE, factor=2)):
         assert rules(judge(people), ask(refused, where=SICK)) == {"E3"}
     assert shows_all(held, ask(Figure("avg", AGE), Figure("sum", AGE), where=SICK))
-    answer = held.read(ask(Figure("avg", AGE), Figure("sum", AGE), where=SICK))
+    answer = held.read(ask(where=SICK))
     shown = answer.value((), Figure("avg", AGE))
-    step = rounded_mean([Fraction(10**9)], [row["age"] for row in people if isinstance(row["age"], int)], 5)
-    assert shown != step
-    assert abs(shown - 25) <= Fraction(shown - 25 or 1)
+    # the mean is 25, of five; the standard deviation of all ages is 3.03
+    assert round(float(shown), 3) == 25.048
     assert answer.value((), Figure("sum", AGE)) == 5 * shown
 
 
@@ -602,11 +602,15 @@ def _compare(database: psycopg.Connection[Any], answer: Answer) -> None:
                 assert number is None if mine is None else abs(float(number) - float(mine)) < 1e-9
 
 
+SUMS = blocks(("count", "people", "sum"))
+"""Blocks whose figures add up, so that differences mean something."""
+
+
 @pytest.mark.slow
-@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
-@given(worlds(6, 9), st.lists(blocks(("count", "people", "sum")), min_size=1, max_size=2), st.data())
+@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
+@given(worlds(6, 9), SUMS, st.data())
 def test_allowed_figures_and_their_differences_move_with_nobody_or_k_people(
-    world: Rows, asked: list[Block], data: st.DataObject
+    world: Rows, first: Block, data: st.DataObject
 ) -> None:
     """No two figures differ by something that the secrets of fewer than k people decide.
 
@@ -614,6 +618,7 @@ def test_allowed_figures_and_their_differences_move_with_nobody_or_k_people(
     everybody has other ones, and looks whether the difference moves. A table may change before the last
     block.
     """
+    asked = [first, *data.draw(st.lists(SUMS | alike(first) | alike(first), max_size=2))]
     change = data.draw(st.just([]) | changes(world))
     originals, parts = _shown(world, asked, change)
     random = Random(data.draw(st.integers(0, 1000)))
@@ -641,7 +646,7 @@ def _shown(world: Rows, asked: Sequence[Block], change: Sequence[Change]) -> tup
     held = Judge(TABLES.values(), world, K)
     parts = []
     for place, block in enumerate(asked):
-        if place:
+        if place == 1:
             for each in change:
                 held.change(each)
         keys = held.most(block)
