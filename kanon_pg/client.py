@@ -249,8 +249,10 @@ def unlink(target: Target, child: str) -> None:
     check_argument("child", "regclass", child)
     with as_owner(target) as (db, role):
         above = linking.unlink(db, child, role=role)
-        revoke_read(db, child, role)
-        db.row(statement("revoke_read_along"), describe(db, child, role).oid, list(above))
+        oid = describe(db, child, role).oid
+        db.execute(statement("act_as", role=Identifier.of(role)))
+        db.row(statement("revoke_read_along"), oid, list(above))
+        db.row(statement("revoke_read"), oid)
 
 
 def links(target: Target) -> Sequence[Row]:

@@ -1,8 +1,8 @@
 """Loads the facts that a query names: relations as the analyst may know them, links and functions.
 
-- Only relations that the analyst may know are loaded: those of people, which are answered under the rule of k,
-  and *public* ones: the analyst holds SELECT, and nothing in them depends on people (releases excepted, they
-  are published).
+- Only relations that the analyst may know are loaded: those of people, which are answered under the rule of
+  k, and *public* ones: the analyst holds SELECT, and nothing in them depends on people (releases excepted,
+  they are published).
 - A partition or inheritance child is what its parent is. A view or materialized view over people has an
   obstacle unless it is declared and protected itself.
 - A relation is read only if it, its schema and everything that it reads belong to somebody trusted: a
@@ -323,7 +323,7 @@ def _about_rights(known: _Known) -> Iterator[_Obstacle]:
         )
     if row["unread"] is not None:
         yield (
-            f"{name} cannot be queried: {reader}, which reads for all analysts, may not read {row['unread']}, "
-            "to which its link leads.",
+            f"{name} cannot be queried: {reader}, which reads for all analysts, may not read "
+            f"{row['unread']}, to which its link leads.",
             f"The owner of that can allow it: {allow}",
         )

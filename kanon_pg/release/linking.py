@@ -108,11 +108,11 @@ def unlink(db: Database, relation: str, *, role: str | None = None) -> tuple[int
     role = caller(db) if role is None else role
     child = describe_readable(db, relation, role)
     above = tuple(row["oid"] for row in db.rows(statement("linked_above"), child.oid))
-    _require_unprotected(db, child)
     if not db.rows(statement("forget_link"), child.oid):
         raise UnknownName(
             f"Relation {child.identifier} is not linked.", hint="SELECT * FROM kanon.links lists the links."
         )
+    _require_unprotected(db, child)
     renew_row_types(db, child, role)
     renew_linked(db, child, role)
     return above

@@ -196,8 +196,8 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     base = subject.relation
     if subject.people is not None:
         raise UnsuitableRelation(
-            f"{base.identifier} is linked to {subject.people.relation.identifier}, whose people no release of it "
-            "counts.",
+            f"{base.identifier} is linked to {subject.people.relation.identifier}, whose people no release "
+            "of it counts.",
             hint="Publish a view or materialized view that joins the column which names the person, declared "
             "as its entity.",
         )

@@ -18,6 +18,7 @@ NOTE = "<!-- Written by `.venv/bin/python -m tests.docs --write`; do not edit. -
 FUNCTIONS = (
     "kanon_suggest",
     "kanon_declare",
+    "kanon_link",
     "kanon_audit",
     "kanon_risk",
     "kanon_identify",
@@ -45,6 +46,7 @@ FUNCTIONS = (
     "kanon_query",
     "kanon_query_record",
     "kanon_unprotect",
+    "kanon_unlink",
     "kanon_undeclare",
     "kanon_help",
     "kanon_version",
@@ -55,8 +57,10 @@ FUNCTIONS = (
 _FAILING = {
     "kanon_composition": ["<!-- fails: KA101 -->"],
     "kanon_erase": ["<!-- fails: KA100 -->"],
+    "kanon_link": ["<!-- fails: 42P01 -->"],
+    "kanon_unlink": ["<!-- fails: 42P01 -->"],
 }
-"""Examples that are refused here: the page has one release, an ordinary one."""
+"""Examples that are refused here: the page has one release, an ordinary one, and no table that refers to it."""
 
 _FUNCTION = """
 select pg_get_function_arguments(p.oid) as arguments, pg_get_function_result(p.oid) as result,
@@ -106,6 +110,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     for name in ("violating_set", "risk", "identifying_set", "suggestion", "value_class", "point_class"):
         lines += _columns(connection, f"kanon.{name}", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
+    lines += _columns(connection, "kanon.links", "view")
     lines += _columns(connection, "kanon.hierarchies", "view")
     lines += _columns(connection, "kanon.protections", "view")
     lines += _columns(connection, "kanon.releases", "view")

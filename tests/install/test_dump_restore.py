@@ -47,6 +47,12 @@ def source(server: Server, installed_template: str) -> Iterator[str]:
                     "SELECT kanon_anonymize('patients', 2, release => 'ranged', seed => 1,"
                     """ hierarchies => '{"age": {"builder": "intervals", "width": [5, 20]}}')"""
                 )
+            db.execute(
+                "CREATE TABLE visits (patient integer NOT NULL REFERENCES patients ON DELETE CASCADE, ward integer);"
+                "INSERT INTO visits SELECT id, id % 3 FROM patients"
+            )
+            db.execute("SELECT kanon_link('visits', 'patients')")
+            db.execute("SELECT kanon_declare('visits', quasi_identifiers => '{ward}')")
             db.execute("CREATE TABLE stays (id integer PRIMARY KEY, age integer)")
             db.execute("INSERT INTO stays SELECT i, i % 4 FROM generate_series(1, 40) AS i")
             options = '{"over_time": {}, "remember": 2}'
@@ -89,6 +95,8 @@ def test_a_restored_database_holds_what_was_dumped(server: Server, source: str, 
             "TABLE kanon.ranged_v1_nodes_1 ORDER BY 1",
             "SELECT generalized, nodes::text, unknown::text FROM kanon.release ORDER BY name",
             "TABLE kanon.declarations",
+            "TABLE kanon.links",
+            "TABLE kanon.public_visits_row_types ORDER BY 1",
             "SELECT release, view::text, base::text, storage::text, parameters, k, p, classes, published_at "
             "FROM kanon.releases ORDER BY release",
             "TABLE kanon.series",
