@@ -46,6 +46,7 @@ def check_forms(block: Block, people: People, facts: Facts) -> None:
     for condition in _conditions(block):
         _check_expression(condition, block, facts, links)
         _check_secret_condition(condition, block)
+    _check_secrets_above(block, people)
     for key in block.keys:
         _check_expression(key, block, facts, set())
         if block.secrets([key]) and key.kind != "Column":
@@ -104,20 +105,48 @@ def _check_function(node: Tree, facts: Facts) -> None:
         )
 
 
+def _check_secrets_above(block: Block, people: People) -> None:
+    """Refuse keys that divide the rows of a table above the finest one, if a secret of that table is read.
+
+    Its rows are compared as a set then, and sets of several rows of the answer do not add up.
+    """
+    read = block.secrets(
+        [
+            *_conditions(block),
+            *block.keys,
+            *(figure.argument for figure in block.figures if figure.argument is not None),
+        ]
+    )
+    above = {alias for alias, _ in read} - {people.finest.alias}
+    for key in block.keys if above else ():
+        if any(node.kind == "Column" and column_name(node)[0] == people.finest.alias for node in key.walk()):
+            raise Refusal(
+                "Q308",
+                key.place,
+                "Where a sensitive column of a linked table is read, rows are grouped by columns of that table.",
+                "Leave this key out, and choose one value of it at a time: WHERE column = value.",
+            )
+
+
 def _check_secret_condition(tree: Tree, block: Block) -> None:
-    """Refuse a condition in which a secret column is not compared with a constant."""
+    """Refuse a condition in which a secret column is not compared with a constant, or meets known ones."""
     if not block.secrets([tree]):
         return
+    if any(node.kind == "Column" and not block.column(node).is_secret for node in tree.walk()):
+        raise Refusal(
+            "Q309",
+            tree.place,
+            "A condition on a sensitive column is joined to others by AND only.",
+            "Ask once for each side of OR.",
+        )
     if tree.kind in _CONNECTIVES:
         for part in tree.parts:
             _check_secret_condition(part, block)
         return
     if tree.kind == "Exists":
-        select = tree.child("this")
-        where = None if select is None else select.child("where")
-        for part in () if where is None else where.parts:
-            _check_secret_condition(part, block)
-        return
+        raise Refusal(
+            "Q307", tree.place, "A sensitive column has no place in a subquery.", "Join its table along the link."
+        )
     left, others = tree.child("this"), [part for part in tree.parts if part is not tree.child("this")]
     if tree.kind in _COMPARISONS and left is not None:
         if left.kind == "Column" and not any(node.kind == "Column" for part in others for node in part.walk()):

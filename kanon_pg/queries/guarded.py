@@ -96,6 +96,7 @@ class _Writer:
         self.known = [one for one in block.conditions if not block.secrets([one])]
         self.filters: list[tuple[Tree, ...]] = [()]
         self.arguments: dict[int, str] = {}
+        self.once = frozenset[int]()
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
@@ -123,9 +124,9 @@ class _Writer:
 
     def channels(self) -> dict[str, str]:
         """Return the hash of a row in each channel."""
-        found: dict[str, list[str]] = {"people": ["r.person_hash"]}
-        for source in self.people.finest:
-            found.setdefault(f"table:{source.relation.oid}", []).append(self.row_hash(source))
+        found: dict[str, str] = {"people": ""}
+        finest = self.people.finest
+        found[f"table:{finest.relation.oid}"] = self.row_hash(finest)
         read = self.block.secrets(
             [
                 *self.block.conditions,
@@ -135,14 +136,18 @@ class _Writer:
             ]
         )
         for alias, name in sorted(read):
-            owner = next(s for s in (*self.block.sources, *self.block.inner) if s.alias == alias)
+            owner = next(source for source in self.block.sources if source.alias == alias)
             column = owner.relation.column(name)
-            number = 0 if column is None else column.number
-            finest = next((s for s in self.people.finest if s.alias == alias), None)
-            if finest is not None:
-                cell = f"{alias}.{Identifier.of(name)}"
-                found.setdefault(f"content:{owner.relation.oid}:{number}", []).append(self.row_hash(finest, cell))
-        return {name: " + ".join(hashes) for name, hashes in found.items()}
+            assert column is not None  # noqa: S101 - the block was checked
+            found[f"content:{owner.relation.oid}:{column.number}"] = self.row_hash(
+                owner, f"{alias}.{Identifier.of(name)}"
+            )
+        self.once = frozenset(
+            place
+            for place, channel in enumerate(found)
+            if channel.startswith("content:") and channel.split(":")[1] != str(finest.relation.oid)
+        )
+        return found
 
     # --- text ----------------------------------------------------------------------------------------------
 
@@ -309,7 +314,11 @@ class _Writer:
                         f"((count(*){condition} * {_hash(['person'])}) & {_MOST})::pg_catalog.int4 AS h{place}"
                     )
                 else:
-                    hashed.append(f"(coalesce(sum({value}){condition}, 0)::pg_catalog.int8 & {_MOST})::pg_catalog.int4 AS h{place}")
+                    # a row of a table above counts once, however many rows below it has
+                    value = f"DISTINCT {value}" if channel in self.once else value
+                    hashed.append(
+                        f"(coalesce(sum({value}){condition}, 0)::pg_catalog.int8 & {_MOST})::pg_catalog.int4 AS h{place}"
+                    )
                 bucketed.append(f"(sum(h{place}) & {_MOST})::pg_catalog.int4 AS h{place}")
         entry = " || ".join(["pg_catalog.int2send(bucket)", *(f"pg_catalog.int4send({one})" for one in sums)])
         return hashed, bucketed, [f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS sketch"]

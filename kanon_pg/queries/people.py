@@ -43,8 +43,8 @@ class People:
         Joins to add, in order.
     alias : str
         What has `columns`, which identify a person.
-    finest : tuple of Source
-        Protected sources that no link of the block leads to.
+    finest : Source
+        The source of which each row stands in one row of the block at most.
     same : frozenset of (str, str)
         Alias and name of the columns that identify a person by themselves.
     """
@@ -53,8 +53,8 @@ class People:
     steps: tuple[Step, ...]
     alias: str
     columns: tuple[str, ...]
-    finest: tuple[Source, ...]
-    same: frozenset[tuple[str, str]] = frozenset()
+    finest: Source
+    same: frozenset[tuple[str, str]]
 
 
 def people_of(block: Block, facts: Facts) -> People:
@@ -63,28 +63,73 @@ def people_of(block: Block, facts: Facts) -> People:
     Raises
     ------
     Refusal
-        If rows of several people could meet in one row.
+        If rows of several people could meet in one row, or one row of a person in several.
     """
     protected = [source for source in block.sources if source.relation.protection is not None]
-    spaces = {source.relation.protection.space for source in protected if source.relation.protection}
     inner = [source for source in block.inner if source.relation.protection is not None]
-    spaces |= {source.relation.protection.space for source in inner if source.relation.protection}
-    if len(spaces) != 1:
+    spaces = {one.relation.protection.space for one in (*protected, *inner) if one.relation.protection is not None}
+    if len(spaces) != 1 or not protected:
         raise Refusal("Q402", 0, "The tables are about different people.", "Link them: kanon_link(child, parent).")
     _require_joined_by_people(protected, inner, block)
-    parents = {
-        parent.alias
-        for child in protected
-        for parent in protected
-        for link in child.relation.links
-        if _is_joined(child.alias, parent, link, _equalities(block.conditions))
-    }
-    finest = tuple(source for source in protected if source.alias not in parents)
-    steps, alias, columns = _way(finest[0], protected, block, facts)
-    own = (alias, columns[0]) if len(columns) == 1 else None
     equal = _equalities(block.conditions)
-    same = {own, *(one for pair in equal if own in pair for one in pair)} if own is not None else set()
-    return People(spaces.pop(), steps, alias, columns, finest, frozenset(one for one in same if one is not None))
+    finest = next((source for source in protected if _reaches_all(source, block)), None)
+    if finest is None:
+        raise Refusal(
+            "Q404",
+            0,
+            "A join repeats rows of people.",
+            "Join other tables by all columns of a key of theirs, or ask for EXISTS (SELECT ...).",
+        )
+    steps, alias, columns = _way(finest, protected, block, facts)
+    same = frozenset[tuple[str, str]]()
+    if len(columns) == 1:
+        own = (alias, columns[0])
+        same = frozenset({own, *(one for pair in equal if own in pair for one in pair)})
+    return People(spaces.pop(), steps, alias, columns, finest, same)
+
+
+def _reaches_all(start: Source, block: Block) -> bool:
+    """Return whether each row of a source meets one row of every other source at most."""
+    reached = {start.alias}
+    joins = _equalities([*block.conditions, *(one for source in block.sources for one in source.on or ())])
+    fixed = _fixed(block.conditions)
+    changed = True
+    while changed:
+        changed = False
+        for source in block.sources:
+            if source.alias in reached:
+                continue
+            for key in source.relation.unique_keys:
+                if key and all(
+                    (source.alias, name) in fixed
+                    or any(
+                        frozenset({(source.alias, name), other}) in joins
+                        for other in _columns_in(joins)
+                        if other[0] in reached
+                    )
+                    for name in key
+                ):
+                    reached.add(source.alias)
+                    changed = True
+                    break
+    return len(reached) == len(block.sources)
+
+
+def _columns_in(pairs: Iterable[frozenset[tuple[str, str]]]) -> set[tuple[str, str]]:
+    return {column for pair in pairs for column in pair}
+
+
+def _fixed(conditions: Iterable[Tree]) -> set[tuple[str, str]]:
+    """Return the columns that conditions hold equal to a constant."""
+    found = set()
+    for condition in conditions:
+        left, right = condition.child("this"), condition.child("expression")
+        if condition.kind == "EQ" and left is not None and right is not None:
+            if left.kind == "Column" and right.kind == "Literal":
+                found.add(column_name(left))
+            if right.kind == "Column" and left.kind == "Literal":
+                found.add(column_name(right))
+    return found
 
 
 def _way(
