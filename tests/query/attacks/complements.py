@@ -55,7 +55,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step("select sum(cost) from patients"),
         secret=Secret.COST,
         expect=backed("the other row is left out, too, so the total gives nothing back"),
-        policy=Policy("pairwise", mode="suppress"),
+        policy=Policy(mode="suppress"),
     ),
     attack(
         "suppressed row computed from the rest of its own answer",
@@ -63,14 +63,14 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step("select ward, count(*) from patients group by 1"),
         secret=Secret.WARD,
         expect=BROKEN_OFF,
-        policy=Policy("pairwise", mode="suppress"),
+        policy=Policy(mode="suppress"),
     ),
     attack(
         "which row was suppressed says that it is there",
         Step(f"select {V} and ward = 'oncology', count(*) from patients group by 1"),
         secret=Secret.WARD,
         expect=harmless("the row of one person is left out whether it exists or not, its complement too"),
-        policy=Policy(mode="suppress", strict=True),
+        policy=Policy(mode="suppress"),
     ),
     attack(
         "filter and its complement within one row",

@@ -158,7 +158,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " between date '1955-01-01' and date '1960-12-31'",
         secret=Secret.COST,
         expect=WITHHELD_AS_IS,
-        policy=Policy(dominance=0.5),
+        policy=Policy(),
     ),
     attack(
         "average instead of the dominated sum",
@@ -166,6 +166,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " between date '1955-01-01' and date '1960-12-31'",
         secret=Secret.COST,
         expect=WITHHELD_AS_IS,
-        policy=Policy(dominance=0.5),
+        policy=Policy(),
     ),
 )

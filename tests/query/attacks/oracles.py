@@ -94,7 +94,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.PRESENCE,
         expect=BROKEN_OFF,
-        policy=Policy("pairwise", budget=3),
+        policy=Policy(budget=3),
     ),
     attack(
         "error or small set",
@@ -123,7 +123,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(f"diagnosis = 'C50' and not ({V} and ward = 'oncology')"),
         secret=Secret.WARD,
         expect=limited(_LIMITED_BITS),
-        policy=Policy("pairwise", budget=3),
+        policy=Policy(budget=3),
         channel=Channel.EFFECT,
     ),
     attack(
@@ -135,7 +135,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         channel=Channel.EFFECT,
         expect=limited(_LIMITED_BITS),
-        policy=Policy(dominance=0.5, budget=3),
+        policy=Policy(budget=3),
     ),
     attack(
         "HAVING that hides the group that would refuse",

@@ -219,6 +219,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " and birth_date >= date '1947-01-01' and birth_date < date '1957-05-09'",
         secret=Secret.WARD,
         expect=BROKEN_OFF_AS_IS,
-        policy=Policy(ledger="pairwise"),
+        policy=Policy(),
     ),
 )
