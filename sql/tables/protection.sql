@@ -1,4 +1,17 @@
--- The rules under which protected tables answer queries.
+-- The rules under which protected tables answer queries. Those of versions before 0.3 mean nothing any more: tables are
+-- protected anew.
+DO $earlier$
+BEGIN
+    IF EXISTS (
+        SELECT
+        FROM pg_catalog.pg_attribute AS a
+        WHERE a.attrelid = pg_catalog.to_regclass('kanon.protection') AND a.attname = 'strict'
+    ) THEN
+        DROP VIEW IF EXISTS kanon.protections;
+        DROP TABLE kanon.protection;
+    END IF;
+END
+$earlier$;
 CREATE TABLE IF NOT EXISTS kanon.protection (
     relation regclass PRIMARY KEY,
     k integer NOT NULL CHECK (k BETWEEN 2 AND 100),
