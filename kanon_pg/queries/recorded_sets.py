@@ -4,7 +4,7 @@
 
     channels    what sets are compared in: the rows of a table, a content, or people beside some tables
     sets        sketches, each once in its channel; `entry` is NULL when it was forgotten
-    keys        one integer for each key of a set: the key's hash, then the set's number
+    keys        one integer for each key of a set: the key, then the set's number
     fresh_keys  those of the latest sets. Hashes are random: a thousand of them touch a thousand pages of a
                 large index. So they are moved there in their order, a slice of neighbours after each answer
     tiny        sets that are compared without keys
@@ -23,7 +23,7 @@ from hashlib import blake2b
 from itertools import chain
 
 from kanon_pg.errors import InputError, LedgerError
-from kanon_pg.queries.sketches import HASH_BITS, FigureSet, Keys, Shape, differ
+from kanon_pg.queries.sketches import KEY_BITS, FigureSet, Keys, Shape, differ
 
 SCHEMA = """
 CREATE TABLE channels (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name));
@@ -35,7 +35,7 @@ CREATE TABLE tiny (channel INTEGER, id INTEGER, PRIMARY KEY (channel, id)) WITHO
 CREATE TABLE shape (seed INTEGER NOT NULL, buckets INTEGER NOT NULL, k INTEGER NOT NULL, moved INTEGER NOT NULL,
     fresh INTEGER NOT NULL);
 """
-_SET_BITS = 62 - HASH_BITS
+_SET_BITS = 63 - KEY_BITS
 _MOST_SETS = 2**_SET_BITS - 1
 _FRESH_KEYS = 400_000
 
@@ -107,7 +107,7 @@ class RecordedSets:
         self._look_up(known, k)
         for people, _ in own:
             if people not in self._found:
-                self._found[people] = _Found(self.shape.keys(*people), False)
+                self._found[people] = _Found(self.shape.keys(*people, is_compared=False), False)
         found = {one: self._found[one] for people, others in own for one in (people, *others)}
         number, keys = self.last(), list[int]()
         rows, tiny, raised = [], [], []
@@ -147,13 +147,16 @@ class RecordedSets:
         for table in ("keys", "fresh_keys", "tiny"):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("UPDATE shape SET k = ?, moved = 0, fresh = 0", (k,))
+        found = list[int]()
         for number, channel, _, entry, sketch in self._read():
             if entry is not None:
                 keys = self.shape.keys(channel, sketch)
-                self._db.executemany(
-                    "INSERT OR IGNORE INTO keys VALUES (?)", ((key,) for key in _numbered(keys, number))
-                )
+                found += _numbered(keys, number)
                 self._db.executemany("INSERT INTO tiny VALUES (?, ?)", [(channel, number)] * keys.is_tiny)
+            if len(found) > _FRESH_KEYS:
+                self._insert("keys", found)
+                found = []
+        self._insert("keys", found)
 
     def are_findable(self, numbers: Collection[int]) -> bool:
         """Return whether some sets, and no others, are compared, and have all their keys; reads all."""
@@ -189,7 +192,11 @@ class RecordedSets:
 
     def _look_up(self, sets: Collection[_Set], k: int) -> None:
         """Find the numbers of sets of which nothing is known."""
-        new = {one: _Found(self.shape.keys(*one), False) for one in sets if one not in self._found}
+        new = {
+            one: _Found(self.shape.keys(*one, is_compared=False), False)
+            for one in sets
+            if one not in self._found
+        }
         self._find(new, k)
         self._found |= new
 
@@ -219,13 +226,13 @@ class RecordedSets:
             # an equal set has its first keys, too
             for key in one.keys.near if one.is_compared else one.keys.stored[:2]:
                 targets[key].append((base, 1))
-            for key in one.keys.single:
+            for key in one.keys.near_single:
                 targets[key].append((base, 2))
-        probes = json.dumps(sorted(targets))
+        probes, span = json.dumps(sorted(targets)), (self.shape.span << _SET_BITS) - 1
         for table in ("keys", "fresh_keys"):
             for key, number in self._db.execute(
                 f"""SELECT p.value, k.key & {_MOST_SETS} FROM json_each(?) p CROSS JOIN {table} k
-                    ON k.key BETWEEN p.value << {_SET_BITS} AND (p.value << {_SET_BITS}) + {_MOST_SETS}""",
+                    ON k.key BETWEEN p.value << {_SET_BITS} AND (p.value << {_SET_BITS}) + {span}""",
                 (probes,),
             ):
                 for base, weight in targets[key]:
@@ -252,10 +259,14 @@ class RecordedSets:
     def _channels(self) -> dict[tuple[str, str], int]:
         return {(kind, name): number for number, kind, name in self._db.execute("SELECT * FROM channels")}
 
+    def _insert(self, table: str, keys: Sequence[int]) -> None:
+        rows = ((key,) for key in sorted(keys))
+        self._db.executemany(f"INSERT OR IGNORE INTO {table} VALUES (?)", rows)
+
     def _store(self, keys: Sequence[int]) -> None:
         """Store keys, and move a slice of older ones to the large index."""
         db = self._db
-        db.executemany("INSERT OR IGNORE INTO fresh_keys VALUES (?)", ((key,) for key in sorted(keys)))
+        self._insert("fresh_keys", keys)
         moved, fresh = db.execute("SELECT moved, fresh FROM shape").fetchone()
         fresh += len(keys)
         if fresh > _FRESH_KEYS:

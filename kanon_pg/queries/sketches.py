@@ -17,9 +17,11 @@ from zlib import crc32
 from kanon_pg.errors import InputError
 
 CELL_BYTES = 4
-HASH_BITS = 32
+KEY_BITS = 37
+"""31 of a hash and 6 of a size."""
+
+_SIZES = 64
 _FEWEST_BUCKETS = 128
-_FINER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,15 @@ def conflict(a: FigureSet, b: FigureSet, k: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Hashes of parts of a sketch, as `Shape` explains.
+    """Hashes of parts of a sketch, as `Shape` explains, each with a size behind it.
 
     Parameters
     ----------
     stored, near : tuple of int
-        What a set is stored with, and by what it is looked for; sets that conflict share two.
-    single : tuple of int
-        Both, of a set of few people; such sets that conflict share one.
+        What a set is stored with, and the first of the `Shape.span` neighbours by which it is looked for.
+        Sets that conflict share two.
+    single, near_single : tuple of int
+        The same of a set of few people; such sets that conflict share one.
     is_tiny : bool
         Whether it is of so few people that it has to be compared with all such sets.
     """
@@ -80,17 +83,19 @@ class Keys:
     stored: tuple[int, ...]
     near: tuple[int, ...]
     single: tuple[int, ...]
+    near_single: tuple[int, ...]
     is_tiny: bool
 
 
 class Shape:
     """The form of the sketches of a record, and of the keys by which close ones are found.
 
-    A *layout* cuts the N buckets into bands of neighbours: the coarsest into m = k + 1, each next one into
-    four times as many, the finest into bands of one bucket. A *part* is a band that is not empty, and its
-    content. A set's *own* layout is the coarsest in which it has at least m parts, or the finest. It is
-    ``stored`` with its first m parts there (all, if it has fewer), and looked for (``near``) by its first m
-    parts of each layout that may be the own one of a set which differs from it in 1 to k - 1 buckets.
+    A *layout* cuts the N buckets into bands of neighbours: the coarsest into m = k + 1, the next ones into
+    2 m and 4 m, the finest into N of one bucket. A *part* is a band that is not empty, and its content; the
+    more people it stands for, the fewer sets share it. A set's *own* layout is the coarsest in which it has
+    at least m parts, or the finest. It is ``stored`` with its first m parts there (all, if it has fewer), and
+    looked for (``near``) by its first m parts of each layout that may be the own one of a set which differs
+    from it in 1 to k - 1 buckets.
 
     *No conflict is missed.* Let A, which is looked for, and B, which is stored, differ in 1 to k - 1 buckets.
     Then they differ in at most k - 1 bands of any layout. The own layout L of B is looked at: in each
@@ -107,6 +112,9 @@ class Shape:
        not empty. If one has k, they share one: such sets are stored and looked for by ``single``, too.
     4. If both have fewer than k buckets that are not empty, they may share none. They are ``is_tiny``.
 
+    The numbers of buckets that are not empty differ by at most k - 1, too. So this number, rounded, follows
+    each hash: sets are looked for from the least to the largest possible size.
+
     Parameters
     ----------
     buckets : int
@@ -121,10 +129,9 @@ class Shape:
                 "A record compares sets by a k of at least 2, and at most a quarter of its buckets."
             )
         self.buckets, self.k = buckets, k
+        self.span = self._size(2 * k - 2) + 2
         self._positions = "B" if buckets <= 256 else "H"
-        counts = [k + 1]
-        while 2 * _FINER * counts[-1] < buckets:
-            counts.append(_FINER * counts[-1])
+        counts = [count for count in (k + 1, 2 * k + 2, 4 * k + 4) if count < buckets]
         self._layouts = [
             [(band * buckets // count, (band + 1) * buckets // count) for band in range(count)]
             for count in (*counts, buckets)
@@ -144,8 +151,13 @@ class Shape:
             buckets *= 2
         return cls(buckets, k)
 
-    def keys(self, channel: int, sketch: bytes) -> Keys:
+    def keys(self, channel: int, sketch: bytes, *, is_compared: bool = True) -> Keys:
         """Return the keys of a set in a channel.
+
+        Parameters
+        ----------
+        is_compared : bool
+            Whether all of `near` is needed, not just enough to find an equal set.
 
         Raises
         ------
@@ -155,6 +167,9 @@ class Shape:
         if len(sketch) != self.buckets * CELL_BYTES:
             raise InputError(f"A sketch of this record has {self.buckets * CELL_BYTES} bytes.")
         filled = bytes(map(bool, memoryview(sketch).cast("I").tolist()))
+        size = sum(filled)
+        own = self._size(size)
+        least = max(0, min(self._size(size - self.k + 1), _SIZES - self.span))
         stored, near = None, list[int]()
         for number, layout in enumerate(self._layouts):
             sizes = filled if len(layout) == self.buckets else [filled.count(1, *band) for band in layout]
@@ -164,21 +179,28 @@ class Shape:
             is_enough = len(parts) > self.k
             if stored is None and is_enough:
                 stored = found
+            if is_enough and not is_compared:
+                break
             if is_enough and sum(sorted(filter(None, sizes))[: len(parts) - self.k]) >= self.k:
                 break
-        is_small = stored is None
+        single = self._hashes(channel, len(self._layouts), sketch, parts) if stored is None else []
         return Keys(
-            tuple(found if stored is None else stored),
-            tuple(near),
-            tuple(self._hashes(channel, len(self._layouts), sketch, parts)) if is_small else (),
-            is_small and len(parts) < self.k,
+            tuple(part | own for part in (found if stored is None else stored)),
+            tuple(part | least for part in near),
+            tuple(part | own for part in single),
+            tuple(part | least for part in single),
+            size < self.k,
         )
 
+    def _size(self, filled: int) -> int:
+        """Return a number of buckets in 6 bits, in the same order."""
+        return max(0, filled) * _SIZES // (self.buckets + 1)
+
     def _hashes(self, channel: int, layout: int, sketch: bytes, parts: list[tuple[int, int]]) -> list[int]:
-        """Return the hashes of the first parts; equal hashes of others only cost another comparison."""
+        """Return hashes of the first parts with room for a size; an equal one only costs a comparison."""
         place = (channel << 20) + (layout << 16)
         return [
-            crc32(sketch[CELL_BYTES * start : CELL_BYTES * end], place + start & 0xFFFFFFFF)
+            crc32(sketch[CELL_BYTES * start : CELL_BYTES * end], place + start & 0xFFFFFFFF) >> 1 << 6
             for start, end in parts[: self.k + 1]
         ]
 

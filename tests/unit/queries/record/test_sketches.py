@@ -40,8 +40,8 @@ def close_pairs(draw: st.DrawFn) -> tuple[Shape, bytes, bytes]:
 
 def are_brought_together(shape: Shape, wanted: bytes, recorded: bytes) -> bool:
     one, other = shape.keys(1, wanted), shape.keys(1, recorded)
-    pairs = sum(key in other.stored for key in one.near)
-    singles = sum(key in other.single for key in one.single)
+    pairs = sum(near <= key < near + shape.span for near in one.near for key in other.stored)
+    singles = sum(near <= key < near + shape.span for near in one.near_single for key in other.single)
     return pairs > 1 or singles > 0 or (one.is_tiny and other.is_tiny)
 
 
