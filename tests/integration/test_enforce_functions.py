@@ -258,7 +258,8 @@ def test_unprotecting_takes_back_what_protecting_lent(
         "create schema inn; create table inn.guests as select i as guest from generate_series(1, 60) i"
     )
     own.execute("create table inn.rooms as table inn.guests")
-    own.execute("alter table inn.guests add primary key (guest); alter table inn.rooms add primary key (guest)")
+    own.execute("alter table inn.guests add primary key (guest)")
+    own.execute("alter table inn.rooms add primary key (guest)")
     assert readers(own, "inn.guests") == set()
     for relation in ("inn.guests", "inn.rooms"):
         own.execute("select kanon_declare(%s::regclass, quasi_identifiers => '{guest}')", [relation])
