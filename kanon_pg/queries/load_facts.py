@@ -282,8 +282,8 @@ def _about_people(known: _Known) -> Iterator[_Obstacle]:
     if known.uncountable is not None:
         yield (
             f"The people of {name} cannot be counted: {known.uncountable}.",
-            "A curator can declare who they are: "
-            f"SELECT kanon_declare({known.literal}, ..., entity => 'person_id');",
+            f"Where every row is a person, give it a primary key: ALTER TABLE {name} ADD PRIMARY KEY (...); "
+            f"else declare who they are: SELECT kanon_declare({known.literal}, ..., entity => 'person_id');",
         )
 
 

@@ -60,7 +60,7 @@ _FAILING = {
     "kanon_link": ["<!-- fails: 42P01 -->"],
     "kanon_unlink": ["<!-- fails: 42P01 -->"],
 }
-"""Examples that are refused here: the page has one release, an ordinary one, and no table that refers to it."""
+"""Examples that are refused here: the page has one release, an ordinary one, and no second table."""
 
 _FUNCTION = """
 select pg_get_function_arguments(p.oid) as arguments, pg_get_function_result(p.oid) as result,

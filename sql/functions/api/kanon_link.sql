@@ -25,7 +25,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_link OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_link FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_link IS
-'Says that the rows of one table belong to the people of the rows that its foreign key refers to. The chain of links ends at a declared table.
+'Says that the rows of one table belong to people of another. They are those of the row that a foreign key refers to; the chain of links ends at a declared table.
 Arguments:
 {{ link.help }}
 Example: SELECT kanon_link(''visits'', ''patients'');';

@@ -21,7 +21,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_unlink OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_unlink FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_unlink IS
-'Forgets the link of a table: its rows belong to nobody else''s people any more. It revokes rights to read the tables that the link led to.
+'Forgets whose people the rows of a table belong to. It revokes rights to read the tables that the link led to.
 Arguments:
 child: The linked table, as SQL writes it.
 Example: SELECT kanon_unlink(''visits'');';
