@@ -281,6 +281,7 @@ class _Answering:
                                 tuple(row[f"k{number}"] for number in range(1, len(planned.block.keys) + 1)),
                                 row["n0"],
                                 tuple(row[f"n{number}"] for number in figures),
+                                row["counts"],
                                 row["sketch"],
                             ),
                             {name: row[name] for name in kinds},
