@@ -50,7 +50,7 @@ def check_forms(block: Block, people: People, facts: Facts) -> None:
     _check_secrets_above(block, people)
     for key in block.keys:
         _check_expression(key, block, facts, set())
-        if block.depends_on_secrets(key) and not _is_class(key, block):
+        if block.depends_on_secrets(key) and not _is_safe(key, block):
             raise Refusal(
                 "Q303",
                 key.place,
@@ -204,44 +204,63 @@ def _is_constant(tree: Tree) -> bool:
     )
 
 
-def _is_class(tree: Tree, block: Block) -> bool:
-    """Return whether a key is a secret column or divides its values into classes, without ever failing."""
+def _is_safe(tree: Tree, block: Block) -> bool:
+    """Return whether an expression of secret columns and constants never fails, whatever the values."""
+    left, right = tree.child("this"), tree.child("expression")
     if tree.kind == "Column" or _is_constant(tree):
-        return True
-    parts = tree.children("expressions")
-    if tree.kind in {"Paren", "Neg"}:
-        return all(_is_class(part, block) for part in tree.parts)
-    if tree.kind in {"Case", "If"}:
-        condition = tree.child("this") if tree.kind == "If" else None
-        values = [part for part in tree.parts if part is not condition]
-        return (condition is None or _is_condition(condition)) and all(_is_class(one, block) for one in values)
-    if tree.kind in _CONNECTIVES | _COMPARISONS:
+        return tree.kind != "Column" or block.depends_on_secrets(tree)
+    if tree.kind in _CONNECTIVES | _COMPARISONS - {"Paren"} and tree.kind != "Paren":
         return _is_condition(tree)
-    if tree.kind in {"Add", "Sub", "Mul", "Div"}:
-        left, right = tree.child("this"), tree.child("expression")
-        return left is not None and right is not None and _is_class(left, block) and _is_factor(right) and (
-            tree.kind == "Div" or _is_bounded(left, block)
+    if tree.kind == "Case" and left is not None:
+        whens = tree.children("ifs")
+        parts = [part for one in (*whens, tree) for name in ("this", "true", "default") for part in one.children(name)]
+        return all(_is_safe(part, block) for part in parts)
+    if tree.kind == "Cast":
+        return left is not None and _is_safe(left, block) and _widens(left, (tree.child("to") or tree).text("this"), block)
+    if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
+        return (
+            all(_is_safe(part, block) for part in (left, right))
+            and (_has_no_bounds(left, block) or _has_no_bounds(right, block) or _is_divided(left, right))
+            and (tree.kind != "Div" or _is_no_zero(right))
         )
-    name = tree.text("this").lower()
-    return tree.kind == "Anonymous" and name in _CLASSES and all(_is_class(part, block) for part in parts)
+    if tree.kind == "Anonymous" and tree.text("this").lower() not in _TOTAL:
+        return False
+    return tree.kind in {"Paren", "Neg", "Case", "If", "Anonymous", "Coalesce"} and all(
+        _is_safe(part, block) for part in tree.parts
+    )
 
 
-_CLASSES = frozenset("floor ceil ceiling round trunc width_bucket coalesce nullif date_trunc upper lower left".split())
+_TOTAL = frozenset("floor ceil ceiling round trunc abs width_bucket coalesce nullif greatest least date_trunc upper lower left".split())
 """Functions that fail for no value of their first argument."""
 
 
-def _is_factor(tree: Tree) -> bool:
-    """Return whether an expression is a number other than 0, and no extreme one."""
-    text = tree.text("this")
-    return tree.kind == "Literal" and (text.startswith("kanon:") or (len(text) < 9 and text.strip("0") != ""))
+def _widens(tree: Tree, target: str, block: Block) -> bool:
+    """Return whether a type has all values of an expression."""
+    columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
+    if target in {"INT", "BIGINT", "SMALLINT"}:
+        return tree.kind in _CONNECTIVES | _COMPARISONS or all(one.type_name == "boolean" for one in columns)
+    return target in {"DECIMAL", "DOUBLE", "DATE", "TEXT"} and all(one.is_number or target in {"DATE", "TEXT"} for one in columns)
 
 
-def _is_bounded(tree: Tree, block: Block) -> bool:
-    """Return whether a calculation stays within its type: numeric has no bounds, and classes are less than values."""
+def _is_divided(left: Tree, right: Tree) -> bool:
+    """Return whether a class is multiplied by its width, which gives no more than the value itself."""
+    return any(node.kind == "Div" for node in left.walk()) and right.kind == "Literal" and len(right.text("this")) < 12
+
+
+def _has_no_bounds(tree: Tree, block: Block) -> bool:
+    """Return whether an expression is numeric, or a constant with a fraction, which makes numeric of the other side."""
     columns = [node for node in tree.walk() if node.kind == "Column"]
-    return tree.kind != "Column" and any(node.kind == "Div" for node in tree.walk()) or all(
-        block.column(node).type_name.startswith("numeric") for node in columns
-    )
+    if not columns:
+        return tree.text("this").startswith("kanon:") or tree.kind == "Paren"
+    return all(block.column(node).type_name.startswith("numeric") for node in columns)
+
+
+def _is_no_zero(tree: Tree) -> bool:
+    """Return whether a divisor is a constant other than 0, or is missing where it is 0."""
+    name, parts = tree.text("this"), tree.children("expressions")
+    if tree.kind == "Anonymous" and name.lower() == "nullif" and len(parts) == 2:
+        return parts[1].text("this").strip("0") == "" and parts[1].kind == "Literal"
+    return tree.kind == "Literal" and name.strip("0") != ""
 
 
 def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) -> None:
@@ -264,16 +283,19 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
         return
     if figure.function == "count_distinct":
         raise Refusal("Q305", place, "Values of a sensitive column are not counted.", "Group by it.")
-    if argument.kind != "Column" or not block.secrets([argument]):
+    if not block.secrets([argument]) or len({alias for alias, _ in names}) > 1 or not _is_safe(argument, block):
         raise Refusal(
-            "Q306", place, "A sensitive column stands alone in a figure.", "Calculate with the figure: sum(cost) / 7."
+            "Q306",
+            place,
+            "A number of a sensitive column is calculated of sensitive columns of one table alone, and never fails.",
+            "For example: avg(cost), avg(cost / nullif(days, 0)), avg(CASE WHEN died THEN 1 ELSE 0 END).",
         )
 
 
 def _check_means(block: Block, people: People) -> None:
     """Refuse numbers of known columns over rows that secrets choose, but for means of one column (E3)."""
     by_secrets = any(map(block.depends_on_secrets, (*block.conditions, *block.keys)))
-    shown: dict[tuple[Tree, ...], tuple[str, str]] = {}
+    shown: dict[tuple[Tree, ...], Tree] = {}
     for figure in block.figures:
         argument = figure.argument
         is_chosen = by_secrets or any(map(block.depends_on_secrets, figure.conditions))
@@ -281,15 +303,24 @@ def _check_means(block: Block, people: People) -> None:
             continue
         if _counts_people(figure, people):
             continue
-        if figure.function not in {"sum", "avg"} or argument.kind != "Column":
+        if figure.function not in {"sum", "avg"} or not _is_length(argument):
             raise Refusal(
                 "Q310",
                 figure.written.place,
                 "Where a sensitive column chooses rows, other columns are shown by their rounded mean only.",
-                "Write avg(column) or sum(column), of one column.",
+                "Write avg(column), or of the difference of two in a unit: avg(extract(epoch FROM left_on - came)).",
             )
         known = tuple(one for one in figure.conditions if not block.depends_on_secrets(one))
-        if shown.setdefault(known, column_name(argument)) != column_name(argument):
+        if shown.setdefault(known, argument) != argument:
             raise Refusal(
                 "Q310", figure.written.place, "The means of two columns over the same rows are not shown.", "Leave one out."
             )
+
+
+def _is_length(tree: Tree) -> bool:
+    """Return whether an expression is a column, or says how far two are apart: no person can be marked by it."""
+    if tree.kind == "Anonymous" and tree.text("this").lower() not in {"age", "date_part"}:
+        return False
+    kinds = {"Column", "Identifier", "Literal", "Paren", "Sub", "Add", "Extract", "Var", "Anonymous", "Cast", "DataType"}
+    is_divided = tree.kind == "Div" and (tree.child("expression") or tree).kind == "Literal"
+    return (tree.kind in kinds or is_divided) and all(map(_is_length, tree.parts))

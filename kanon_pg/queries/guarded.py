@@ -188,7 +188,7 @@ class _Writer:
         """Yield for each set the known column of which E3 lets the rounded mean be seen."""
         for number in range(len(self.filters)):
             named = [one for one in self.block.figures if self.rounds(one) and self.set_of(one) == number]
-            yield ".".join(column_name(named[0].argument)) if named and named[0].argument is not None else None
+            yield self.sql(named[0].argument) if named and named[0].argument is not None else None
 
     def key(self, tree: Tree) -> Tree:
         """Return a key; of secret numbers, that which is none is missing, so that no function of it fails."""
@@ -490,7 +490,7 @@ class _Writer:
 
     def value(self, number: int, figure: Figure) -> str:
         if self.counts_people(figure):
-            return f"coalesce(s.{self.people_columns[number]}, 0)"
+            return f"greatest(s.{self.people_columns[number]}, 0)"
         if self.is_other(figure):
             return f"o.o{number}"
         if figure.function == "count":
@@ -513,9 +513,10 @@ class _Writer:
     def rounded(self, number: int, figure: Figure, mean: str) -> str:
         """Return a mean, rounded to half its standard error (E3)."""
         assert figure.argument is not None  # noqa: S101 - it is a mean
-        alias, _ = column_name(figure.argument)
-        owner = next(source for source in self.block.sources if source.alias == alias)
-        spread = f"(SELECT stddev({self.sql(figure.argument)})::float8 FROM {_table(owner)})"
+        tables = " CROSS JOIN ".join(
+            _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
+        )
+        spread = f"(SELECT stddev({self.sql(figure.argument)})::float8 FROM {tables})"
         step = f"nullif(({spread} / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
         return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 

@@ -138,15 +138,15 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
         If a parameter has no value.
     """
     pieces: list[str] = []
-    constants: list[str] = []
+    constants: dict[str, int] = {}
     places: list[tuple[int, int]] = []
     length = number = 0
     while number < len(tokens):
         token = tokens[number]
         used, constant = _constant_at(tokens, number, values)
         if constant is not None:
-            piece = f"'{PLACE}{len(constants)}'"
-            constants.append(constant)
+            # equal ones are one, so that an expression is found again where it is repeated
+            piece = f"'{PLACE}{constants.setdefault(constant, len(constants))}'"
         elif token.kind == "name" or not token.text.isascii():
             piece = str(Identifier.of(token.text))
         else:
