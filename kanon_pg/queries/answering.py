@@ -200,7 +200,10 @@ class _Answering:
         self.notices: list[str] = []
 
     def answered(self) -> Answered:
-        forms = [self.form(one) for one in self.understood.blocks]
+        try:
+            forms = [self.form(one) for one in self.understood.blocks]
+        except Refusal as refusal:
+            raise refused((refusal.finding,)) from None
         types = [self.types(form) for form in forms]
         entries = {space: self.ask(record) for space, (_, record) in self.records.items()}
         try:

@@ -540,6 +540,10 @@ class _Figures:
             raise Refusal("Q010", tree.place, "This aggregate is not understood.")
         name = call.text("this").lower()
         arguments = call.children("expressions")
+        if name == "sum" and len(arguments) == 1 and arguments[0].kind == "Literal":
+            counted = call.having(this="count", expressions=(Tree("Star", {}),))
+            rows = self.figure(counted if tree.kind != "Filter" else tree.having(this=counted))
+            return _in_parentheses(Tree("Mul", {"this": rows, "expression": arguments[0]}, tree.place))
         factor = _factor(arguments[0], self) if name in {"sum", "avg"} and len(arguments) == 1 else None
         if factor is not None:
             # a product of single values may be too large for its type, which would tell of them

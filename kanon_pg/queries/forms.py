@@ -13,11 +13,12 @@ from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figur
 from kanon_pg.queries.facts import Facts, Role, Volatility
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
+from kanon_pg.queries.scanner import NUMBER_MARK, PLACE
 from kanon_pg.queries.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
 _COMPARISONS = frozenset(
-    "EQ NEQ LT LTE GT GTE Between In Like ILike Is NullSafeEQ NullSafeNEQ".split()
+    "EQ NEQ LT LTE GT GTE Between In Like ILike RegexpLike RegexpILike Is NullSafeEQ NullSafeNEQ".split()
 )
 _EXPRESSIONS = (
     _CONNECTIVES
@@ -25,7 +26,7 @@ _EXPRESSIONS = (
     | frozenset(
         "Column Identifier Literal Null Boolean Add Sub Mul Div Mod Pow Neg DPipe Cast DataType DataTypeParam Case If Coalesce"
         " Anonymous Extract Var AtTimeZone Substring Trim StrPosition Any Array RegexpLike RegexpILike"
-        " BitwiseAnd BitwiseOr BitwiseXor BitwiseNot Escape Tuple".split()
+        " CurrentDate CurrentTimestamp Localtimestamp BitwiseAnd BitwiseOr BitwiseXor BitwiseNot Escape Tuple".split()
     )
 )
 """Kinds of nodes whose meaning is PostgreSQL's own operators, casts and functions."""
@@ -147,7 +148,7 @@ def _counts_people(figure: Figure, people: People) -> bool:
 
 # --- secrets: nothing here may fail, whatever the values -----------------------------------------------------
 
-_CONSTANTS = frozenset("Literal Null Boolean Neg Paren Tuple Array Cast DataType DataTypeParam Identifier".split())
+_CONSTANTS = frozenset("Literal Null Boolean Neg Paren Tuple Array Any Cast DataType DataTypeParam Identifier".split())
 
 
 def _check_secret_condition(tree: Tree, block: Block) -> None:
@@ -220,7 +221,7 @@ def _is_safe(tree: Tree, block: Block) -> bool:
     if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
         return (
             all(_is_safe(part, block) for part in (left, right))
-            and (_has_no_bounds(left, block) or _has_no_bounds(right, block) or _is_divided(left, right))
+            and (_has_no_bounds(tree, block) or _is_divided(left, right))
             and (tree.kind != "Div" or _is_no_zero(right))
         )
     if tree.kind == "Anonymous" and tree.text("this").lower() not in _TOTAL:
@@ -248,11 +249,16 @@ def _is_divided(left: Tree, right: Tree) -> bool:
 
 
 def _has_no_bounds(tree: Tree, block: Block) -> bool:
-    """Return whether an expression is numeric, or a constant with a fraction, which makes numeric of the other side."""
-    columns = [node for node in tree.walk() if node.kind == "Column"]
-    if not columns:
-        return tree.text("this").startswith("kanon:") or tree.kind == "Paren"
-    return all(block.column(node).type_name.startswith("numeric") for node in columns)
+    """Return whether an expression is numeric, whose numbers are never too large."""
+    if tree.kind == "Column":
+        return block.column(tree).type_name.startswith("numeric")
+    if tree.kind == "Literal":
+        return tree.text("this").startswith(PLACE) and tree.text("this").endswith(NUMBER_MARK)
+    has_float = any(
+        node.kind == "Column" and block.column(node).type_name in {"real", "double precision"} for node in tree.walk()
+    )
+    sides = [part for part in (tree.child("this"), tree.child("expression"), *tree.children("expressions")) if part]
+    return not has_float and any(_has_no_bounds(part, block) for part in sides)
 
 
 def _is_no_zero(tree: Tree) -> bool:
@@ -260,7 +266,7 @@ def _is_no_zero(tree: Tree) -> bool:
     name, parts = tree.text("this"), tree.children("expressions")
     if tree.kind == "Anonymous" and name.lower() == "nullif" and len(parts) == 2:
         return parts[1].text("this").strip("0") == "" and parts[1].kind == "Literal"
-    return tree.kind == "Literal" and name.strip("0") != ""
+    return tree.kind == "Literal" and name.strip("0") != "" and (name.isdigit() or name.endswith(NUMBER_MARK))
 
 
 def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) -> None:
@@ -272,8 +278,8 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
         return
     names = {column_name(node) for node in argument.walk() if node.kind == "Column"}
     _check_expression(argument, block, facts, set())
-    if figure.fraction is not None and any(node.kind == "Column" for node in figure.fraction.walk()):
-        raise Refusal("Q301", place, "The fraction of a percentile is a constant.", "For example 0.5.")
+    if figure.fraction is not None and figure.fraction.kind != "Literal":
+        raise Refusal("Q301", place, "The fraction of a percentile is one constant.", "For example 0.5.")
     protected = {source.alias for source in block.sources if source.relation.protection is not None}
     if figure.function in EXTREMES and any(alias in protected for alias, _ in names):
         raise Refusal(

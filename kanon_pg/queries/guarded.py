@@ -417,7 +417,7 @@ class _Writer:
     def commonest(self, figure: Figure) -> str:
         """Return SQL of the commonest value of a figure's argument in the whole table."""
         assert figure.argument is not None  # noqa: S101 - callers check
-        ((alias, _),) = self.block.secrets([figure.argument])
+        alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
         return (
@@ -530,10 +530,11 @@ class _Writer:
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
         # a pattern that is none fails here, before it meets a value
-        tried = [f"'' ~ {pattern}" for pattern in self.patterns("RegexpLike", "RegexpILike")]
+        patterns = self.patterns("RegexpLike", "RegexpILike")
+        tried = " AND ".join(["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)])
         return (
-            f"SELECT {columns} FROM (SELECT {', '.join(['1', *tried])}) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
-            " AS t ON true"
+            f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
+            f" AS t ON true WHERE {tried}"
         )
 
 
