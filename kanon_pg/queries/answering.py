@@ -200,7 +200,10 @@ class _Answering:
         self.notices: list[str] = []
 
     def answered(self) -> Answered:
-        forms = [self.form(one) for one in self.understood.blocks]
+        try:
+            forms = [self.form(one) for one in self.understood.blocks]
+        except Refusal as refusal:
+            raise refused((refusal.finding,)) from None
         types = [self.types(form) for form in forms]
         entries = {space: self.ask(record) for space, (_, record) in self.records.items()}
         try:
@@ -281,6 +284,7 @@ class _Answering:
                                 tuple(row[f"k{number}"] for number in range(1, len(planned.block.keys) + 1)),
                                 row["n0"],
                                 tuple(row[f"n{number}"] for number in figures),
+                                row["counts"],
                                 row["sketch"],
                             ),
                             {name: row[name] for name in kinds},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from kanon_pg.queries.facts import Column, Relation
 from kanon_pg.queries.trees import Tree
@@ -64,7 +65,7 @@ PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
 EXTREMES = frozenset({"min", "max"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """One SELECT about people.
 
@@ -89,6 +90,13 @@ class Block:
     figures: tuple[Figure, ...]
     inner: tuple[Source, ...] = ()
 
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """All expressions."""
+        figures = [(*figure.conditions, figure.argument) for figure in self.figures]
+        on = [one for source in self.sources for one in source.on or ()]
+        return (*self.conditions, *on, *self.keys, *(one for some in figures for one in some if one is not None))
+
     def column(self, tree: Tree) -> Column:
         """Return the column that a node of the kind 'Column' names."""
         alias, name = column_name(tree)
@@ -108,6 +116,33 @@ class Block:
             if node.kind == "Column" and column_name(node)[0] in own and self.column(node).is_secret
         )
 
+    @cached_property
+    def found_by_secrets(self) -> frozenset[str]:
+        """Aliases of public sources of which secret columns choose the row: their columns are secrets of people."""
+        public = {source.alias for source in self.sources if source.relation.protection is None}
+        conditions = [*self.conditions, *(one for source in self.sources for one in source.on or ())]
+        found = set[str]()
+        while True:
+            more = {
+                alias
+                for condition in conditions
+                if self.secrets([condition]) or not found.isdisjoint(aliases(condition))
+                for alias in aliases(condition) & public
+            }
+            # what decides a LEFT JOIN is not in its columns alone
+            more |= {
+                source.alias
+                for source in self.sources
+                if any(self.secrets([one]) or not found.isdisjoint(aliases(one)) for one in source.on or ())
+            }
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
+    def depends_on_secrets(self, tree: Tree) -> bool:
+        """Return whether an expression says something of secrets."""
+        return bool(self.secrets([tree])) or not self.found_by_secrets.isdisjoint(aliases(tree))
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -126,6 +161,11 @@ class Cut:
     constants: tuple[str, ...] = field(default=())
 
 
+def aliases(tree: Tree) -> frozenset[str]:
+    """Return the aliases of the sources that an expression names."""
+    return frozenset(column_name(node)[0] for node in tree.walk() if node.kind == "Column")
+
+
 def column_name(tree: Tree) -> tuple[str, str]:
     """Return the alias and the name of a column of a block."""
     table, name = tree.child("table"), tree.child("this")
@@ -140,3 +180,13 @@ def column_tree(alias: str, name: str, place: int = 0) -> Tree:
 def name_tree(name: str) -> Tree:
     """Return the tree of a name, quoted."""
     return Tree("Identifier", {"this": name, "quoted": True})
+
+
+def equal_columns(condition: Tree) -> tuple[tuple[str, str], ...]:
+    """Return the columns that a condition holds equal to each other, none if it says something else."""
+    while condition.kind == "Paren":
+        condition = condition.child("this") or Tree("Null", {})
+    sides = [condition.child("this"), condition.child("expression")]
+    if condition.kind != "EQ" or any(side is None or side.kind != "Column" for side in sides):
+        return ()
+    return tuple(column_name(side) for side in sides if side is not None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_pg.queries.blocks import FIGURES, PERCENTILES, Block, Cut, Figure, Source, column_tree, name_tree
+from kanon_pg.queries.blocks import FIGURES, PERCENTILES, Block, Cut, Figure, Source, column_name, column_tree, name_tree
 from kanon_pg.queries.facts import Facts, Relation
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.naming import given_name
@@ -540,6 +540,17 @@ class _Figures:
             raise Refusal("Q010", tree.place, "This aggregate is not understood.")
         name = call.text("this").lower()
         arguments = call.children("expressions")
+        if name == "sum" and len(arguments) == 1 and arguments[0].kind == "Literal":
+            counted = call.having(this="count", expressions=(Tree("Star", {}),))
+            rows = self.figure(counted if tree.kind != "Filter" else tree.having(this=counted))
+            return _in_parentheses(Tree("Mul", {"this": rows, "expression": arguments[0]}, tree.place))
+        factor = _factor(arguments[0], self) if name in {"sum", "avg"} and len(arguments) == 1 else None
+        if factor is not None:
+            # a product of single values may be too large for its type, which would tell of them
+            kind, number, scaled = factor
+            plain = call.having(expressions=(scaled,))
+            inner = self.figure(plain if tree.kind != "Filter" else tree.having(this=plain))
+            return _in_parentheses(Tree(kind, {"this": inner, "expression": number}, tree.place))
         if name not in PERCENTILES:
             if len(arguments) != 1:
                 raise Refusal("Q301", tree.place, "This aggregate has one argument.")
@@ -553,6 +564,11 @@ class _Figures:
                 name, argument = "count_distinct", parts[0]
         if argument is not None:
             argument = self.cutter.value(argument, self.rows, self.ctes)
+        if name == "count" and argument is not None:
+            # rows that have a value are a condition like others
+            if any(node.kind == "Column" for node in argument.walk()):
+                conditions = (*conditions, _has_value(argument))
+            argument = None
         found = Figure(name, argument, conditions, fraction, written)
         if found not in self.figures:
             self.figures.append(found)
@@ -596,6 +612,29 @@ def all_of(conditions: Sequence[Tree]) -> Tree:
     for condition in conditions[1:]:
         found = Tree("And", {"this": found, "expression": _in_parentheses(condition)})
     return found
+
+
+def _factor(tree: Tree, figures: _Figures) -> tuple[str, Tree, Tree] | None:
+    """Return by which constant a secret column is multiplied or divided, and the column."""
+    while tree.kind == "Paren":
+        tree = tree.child("this") or Tree("Null", {})
+    left, right = tree.child("this"), tree.child("expression")
+    if tree.kind not in {"Mul", "Div"} or left is None or right is None:
+        return None
+    if tree.kind == "Mul" and left.kind == "Literal":
+        left, right = right, left
+    if right.kind != "Literal" or right.text("this").strip("0") == "" or left.kind != "Column":
+        return None
+    column = figures.cutter.value(left, figures.rows, figures.ctes)
+    alias, name = column_name(column)
+    source = next((one for one in figures.rows.sources if one.alias == alias), None)
+    found = None if source is None else source.relation.column(name)
+    is_exact = found is not None and (tree.kind == "Mul" or not found.type_name.startswith(("int", "small", "big")))
+    return (tree.kind, right, left) if found is not None and found.is_secret and is_exact else None
+
+
+def _has_value(tree: Tree) -> Tree:
+    return Tree("Is", {"this": _in_parentheses(tree), "expression": Tree("Null", {}), "negate": True}, tree.place)
 
 
 def _in_parentheses(tree: Tree) -> Tree:

@@ -1,8 +1,8 @@
 """The forms that expressions of a block may have: half a page of rules, checked before anything is read.
 
 Known columns may stand in any expression of PostgreSQL's own functions and operators that depends on nothing but its
-arguments and settings that are pinned. A secret column may be compared with a constant, be a key, and be the argument
-of a figure, plain or multiplied by a constant.
+arguments and settings that are pinned. Expressions of secret columns never fail, whatever the values: they compare
+columns with constants, divide values into classes, and are numbers of figures as they are.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figur
 from kanon_pg.queries.facts import Facts, Role, Volatility
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
+from kanon_pg.queries.scanner import NUMBER_MARK, PLACE
 from kanon_pg.queries.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
 _COMPARISONS = frozenset(
-    "EQ NEQ LT LTE GT GTE Between In Like ILike Is NullSafeEQ NullSafeNEQ".split()
+    "EQ NEQ LT LTE GT GTE Between In Like ILike RegexpLike RegexpILike Is NullSafeEQ NullSafeNEQ".split()
 )
 _EXPRESSIONS = (
     _CONNECTIVES
@@ -25,7 +26,7 @@ _EXPRESSIONS = (
     | frozenset(
         "Column Identifier Literal Null Boolean Add Sub Mul Div Mod Pow Neg DPipe Cast DataType DataTypeParam Case If Coalesce"
         " Anonymous Extract Var AtTimeZone Substring Trim StrPosition Any Array RegexpLike RegexpILike"
-        " BitwiseAnd BitwiseOr BitwiseXor BitwiseNot Escape Tuple".split()
+        " CurrentDate CurrentTimestamp Localtimestamp BitwiseAnd BitwiseOr BitwiseXor BitwiseNot Escape Tuple".split()
     )
 )
 """Kinds of nodes whose meaning is PostgreSQL's own operators, casts and functions."""
@@ -45,14 +46,21 @@ def check_forms(block: Block, people: People, facts: Facts) -> None:
     links = {id(node) for condition in _conditions(block) for node in _linked(condition, block)}
     for condition in _conditions(block):
         _check_expression(condition, block, facts, links)
-        _check_secret_condition(condition, block)
+        if block.depends_on_secrets(condition):
+            _check_secret_condition(condition, block)
     _check_secrets_above(block, people)
     for key in block.keys:
         _check_expression(key, block, facts, set())
-        if block.secrets([key]) and key.kind != "Column":
-            raise Refusal("Q303", key.place, "A sensitive column is a key as it is.", "Write GROUP BY column.")
+        if block.depends_on_secrets(key) and not _is_safe(key, block):
+            raise Refusal(
+                "Q303",
+                key.place,
+                "A sensitive column is grouped as it is, or by classes of it.",
+                "For example: floor(cost / 1000), width_bucket(cost, 0, 10000, 5), CASE WHEN cost < 100 THEN 'low' END.",
+            )
     for figure in block.figures:
         _check_figure(figure, block, people, facts)
+    _check_means(block, people)
 
 
 def _conditions(block: Block) -> Iterator[Tree]:
@@ -106,19 +114,19 @@ def _check_function(node: Tree, facts: Facts) -> None:
 
 
 def _check_secrets_above(block: Block, people: People) -> None:
-    """Refuse keys that divide the rows of a table above the finest one, if a secret of that table is read.
-
-    Its rows are compared as a set then, and sets of several rows of the answer do not add up.
-    """
-    read = block.secrets(
-        [
-            *_conditions(block),
-            *block.keys,
-            *(figure.argument for figure in block.figures if figure.argument is not None),
-        ]
-    )
-    above = {alias for alias, _ in read} - {people.finest.alias}
-    for key in block.keys if above else ():
+    """Refuse figures that show rows above the finest table more than once, if a secret of theirs is read."""
+    above = {alias for alias, _ in block.secrets(block.trees)} - {people.finest.alias}
+    if not above:
+        return
+    weighted = [one for one in block.figures if not _counts_people(one, people)]
+    if weighted:
+        raise Refusal(
+            "Q308",
+            weighted[0].written.place,
+            "Where a sensitive column of a linked table is read, only people are counted.",
+            "Write count(DISTINCT person), or ask about that table alone, with EXISTS (SELECT ...) for the other one.",
+        )
+    for key in block.keys:
         if any(node.kind == "Column" and column_name(node)[0] == people.finest.alias for node in key.walk()):
             raise Refusal(
                 "Q308",
@@ -128,35 +136,137 @@ def _check_secrets_above(block: Block, people: People) -> None:
             )
 
 
+def _counts_people(figure: Figure, people: People) -> bool:
+    argument = figure.argument
+    return (
+        figure.function == "count_distinct"
+        and argument is not None
+        and argument.kind == "Column"
+        and column_name(argument) in people.same
+    )
+
+
+# --- secrets: nothing here may fail, whatever the values -----------------------------------------------------
+
+_CONSTANTS = frozenset("Literal Null Boolean Neg Paren Tuple Array Any Cast DataType DataTypeParam Identifier".split())
+
+
 def _check_secret_condition(tree: Tree, block: Block) -> None:
-    """Refuse a condition in which a secret column is not compared with a constant, or meets known ones."""
-    if not block.secrets([tree]):
+    """Refuse a condition on secret columns in which they meet known ones, or that could fail."""
+    if tree.kind in _CONNECTIVES:
+        for part in tree.parts:
+            _check_secret_condition(part, block)
         return
-    if any(node.kind == "Column" and not block.column(node).is_secret for node in tree.walk()):
+    own = {source.alias for source in block.sources}
+    columns = [node for node in tree.walk() if node.kind == "Column" and column_name(node)[0] in own]
+    if any(not block.depends_on_secrets(node) for node in columns):
         raise Refusal(
             "Q309",
             tree.place,
             "A condition on a sensitive column is joined to others by AND only.",
             "Ask once for each side of OR.",
         )
-    if tree.kind in _CONNECTIVES:
-        for part in tree.parts:
-            _check_secret_condition(part, block)
-        return
-    if tree.kind == "Exists":
+    if tree.kind == "Exists" and not _is_public_lookup(tree, block):
         raise Refusal(
             "Q307", tree.place, "A sensitive column has no place in a subquery.", "Join its table along the link."
         )
-    left, others = tree.child("this"), [part for part in tree.parts if part is not tree.child("this")]
-    if tree.kind in _COMPARISONS and left is not None:
-        if left.kind == "Column" and not any(node.kind == "Column" for part in others for node in part.walk()):
-            return
-        (right, *_) = others or [left]
-        if right.kind == "Column" and not any(node.kind == "Column" for node in left.walk()):
-            return
-    raise Refusal(
-        "Q303", tree.place, "A sensitive column is compared with constants only.", "For example: cost > 100."
+    if tree.kind != "Exists" and not _is_comparison(tree):
+        raise Refusal(
+            "Q303", tree.place, "A sensitive column is compared with constants only.", "For example: cost > 100."
+        )
+
+
+def _is_public_lookup(exists: Tree, block: Block) -> bool:
+    """Return whether a subquery asks for rows of public tables that equal secret columns."""
+    public = {source.alias for source in block.inner if source.relation.protection is None}
+    select = exists.child("this")
+    where = None if select is None else select.child("where")
+    found = [node for node in exists.walk() if node.kind == "Table"]
+    aliases = {alias.text("this") for one in found for alias in [(one.child("alias") or one).child("this")] if alias}
+    return aliases <= public and (where is None or all(map(_is_condition, where.parts)))
+
+
+def _is_condition(tree: Tree) -> bool:
+    return all(map(_is_condition, tree.parts)) if tree.kind in _CONNECTIVES else _is_comparison(tree)
+
+
+def _is_comparison(tree: Tree) -> bool:
+    """Return whether a condition compares columns with constants or each other."""
+    return tree.kind == "Column" or (
+        tree.kind in _COMPARISONS and all(part.kind == "Column" or _is_constant(part) for part in tree.parts)
     )
+
+
+def _is_constant(tree: Tree) -> bool:
+    """Return whether an expression is a constant; a text becomes another type before anything is read."""
+    return all(
+        node.kind in _CONSTANTS and (node.kind != "Cast" or (node.child("this") or node).kind == "Literal")
+        for node in tree.walk()
+    )
+
+
+def _is_safe(tree: Tree, block: Block) -> bool:
+    """Return whether an expression of secret columns and constants never fails, whatever the values."""
+    left, right = tree.child("this"), tree.child("expression")
+    if tree.kind == "Column" or _is_constant(tree):
+        return tree.kind != "Column" or block.depends_on_secrets(tree)
+    if tree.kind in _CONNECTIVES | _COMPARISONS - {"Paren"} and tree.kind != "Paren":
+        return _is_condition(tree)
+    if tree.kind == "Case" and left is not None:
+        whens = tree.children("ifs")
+        parts = [part for one in (*whens, tree) for name in ("this", "true", "default") for part in one.children(name)]
+        return all(_is_safe(part, block) for part in parts)
+    if tree.kind == "Cast":
+        return left is not None and _is_safe(left, block) and _widens(left, (tree.child("to") or tree).text("this"), block)
+    if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
+        return (
+            all(_is_safe(part, block) for part in (left, right))
+            and (_has_no_bounds(tree, block) or _is_divided(left, right))
+            and (tree.kind != "Div" or _is_no_zero(right))
+        )
+    if tree.kind == "Anonymous" and tree.text("this").lower() not in _TOTAL:
+        return False
+    return tree.kind in {"Paren", "Neg", "Case", "If", "Anonymous", "Coalesce"} and all(
+        _is_safe(part, block) for part in tree.parts
+    )
+
+
+_TOTAL = frozenset("floor ceil ceiling round trunc abs width_bucket coalesce nullif greatest least date_trunc upper lower left".split())
+"""Functions that fail for no value of their first argument."""
+
+
+def _widens(tree: Tree, target: str, block: Block) -> bool:
+    """Return whether a type has all values of an expression."""
+    columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
+    if target in {"INT", "BIGINT", "SMALLINT"}:
+        return tree.kind in _CONNECTIVES | _COMPARISONS or all(one.type_name == "boolean" for one in columns)
+    return target in {"DECIMAL", "DOUBLE", "DATE", "TEXT"} and all(one.is_number or target in {"DATE", "TEXT"} for one in columns)
+
+
+def _is_divided(left: Tree, right: Tree) -> bool:
+    """Return whether a class is multiplied by its width, which gives no more than the value itself."""
+    return any(node.kind == "Div" for node in left.walk()) and right.kind == "Literal" and len(right.text("this")) < 12
+
+
+def _has_no_bounds(tree: Tree, block: Block) -> bool:
+    """Return whether an expression is numeric, whose numbers are never too large."""
+    if tree.kind == "Column":
+        return block.column(tree).type_name.startswith("numeric")
+    if tree.kind == "Literal":
+        return tree.text("this").startswith(PLACE) and tree.text("this").endswith(NUMBER_MARK)
+    has_float = any(
+        node.kind == "Column" and block.column(node).type_name in {"real", "double precision"} for node in tree.walk()
+    )
+    sides = [part for part in (tree.child("this"), tree.child("expression"), *tree.children("expressions")) if part]
+    return not has_float and any(_has_no_bounds(part, block) for part in sides)
+
+
+def _is_no_zero(tree: Tree) -> bool:
+    """Return whether a divisor is a constant other than 0, or is missing where it is 0."""
+    name, parts = tree.text("this"), tree.children("expressions")
+    if tree.kind == "Anonymous" and name.lower() == "nullif" and len(parts) == 2:
+        return parts[1].text("this").strip("0") == "" and parts[1].kind == "Literal"
+    return tree.kind == "Literal" and name.strip("0") != "" and (name.isdigit() or name.endswith(NUMBER_MARK))
 
 
 def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) -> None:
@@ -164,38 +274,59 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
     argument = figure.argument
     if argument is None:
         return
-    names = {column_name(node) for node in argument.walk() if node.kind == "Column"}
-    if figure.function == "count_distinct" and argument.kind == "Column" and names <= people.same:
+    if _counts_people(figure, people):
         return
+    names = {column_name(node) for node in argument.walk() if node.kind == "Column"}
     _check_expression(argument, block, facts, set())
-    if figure.fraction is not None and any(node.kind == "Column" for node in figure.fraction.walk()):
-        raise Refusal("Q301", place, "The fraction of a percentile is a constant.", "For example 0.5.")
+    if figure.fraction is not None and figure.fraction.kind != "Literal":
+        raise Refusal("Q301", place, "The fraction of a percentile is one constant.", "For example 0.5.")
     protected = {source.alias for source in block.sources if source.relation.protection is not None}
     if figure.function in EXTREMES and any(alias in protected for alias, _ in names):
         raise Refusal(
             "Q305", place, "The least and the greatest value is one person's.", "Ask for percentile_cont(0.05)."
         )
-    secrets = block.secrets([argument])
-    if secrets and figure.function == "count_distinct":
+    if not block.depends_on_secrets(argument):
+        return
+    if figure.function == "count_distinct":
         raise Refusal("Q305", place, "Values of a sensitive column are not counted.", "Group by it.")
-    if secrets and not _is_scaled(argument):
+    if not block.secrets([argument]) or len({alias for alias, _ in names}) > 1 or not _is_safe(argument, block):
         raise Refusal(
-            "Q306", place, "A sensitive column stands alone in a figure.", "Calculate with the figure: sum(cost) / 7."
+            "Q306",
+            place,
+            "A number of a sensitive column is calculated of sensitive columns of one table alone, and never fails.",
+            "For example: avg(cost), avg(cost / nullif(days, 0)), avg(CASE WHEN died THEN 1 ELSE 0 END).",
         )
 
 
-def _is_scaled(tree: Tree) -> bool:
-    """Return whether a tree is a column, or one multiplied by a constant."""
-    if tree.kind in {"Paren", "Neg"}:
-        inner = tree.child("this")
-        return inner is not None and _is_scaled(inner)
-    if tree.kind == "Cast":
-        inner = tree.child("this")
-        return inner is not None and inner.kind == "Column"
-    if tree.kind in {"Mul", "Div"}:
-        left, right = tree.child("this"), tree.child("expression")
-        if left is None or right is None:
-            return False
-        sides = [(left, right)] if tree.kind == "Div" else [(left, right), (right, left)]
-        return any(_is_scaled(one) and other.kind == "Literal" for one, other in sides)
-    return tree.kind == "Column"
+def _check_means(block: Block, people: People) -> None:
+    """Refuse numbers of known columns over rows that secrets choose, but for means of one column (E3)."""
+    by_secrets = any(map(block.depends_on_secrets, (*block.conditions, *block.keys)))
+    shown: dict[tuple[Tree, ...], Tree] = {}
+    for figure in block.figures:
+        argument = figure.argument
+        is_chosen = by_secrets or any(map(block.depends_on_secrets, figure.conditions))
+        if argument is None or not is_chosen or block.depends_on_secrets(argument):
+            continue
+        if _counts_people(figure, people):
+            continue
+        if figure.function not in {"sum", "avg"} or not _is_length(argument):
+            raise Refusal(
+                "Q310",
+                figure.written.place,
+                "Where a sensitive column chooses rows, other columns are shown by their rounded mean only.",
+                "Write avg(column), or of the difference of two in a unit: avg(extract(epoch FROM left_on - came)).",
+            )
+        known = tuple(one for one in figure.conditions if not block.depends_on_secrets(one))
+        if shown.setdefault(known, argument) != argument:
+            raise Refusal(
+                "Q310", figure.written.place, "The means of two columns over the same rows are not shown.", "Leave one out."
+            )
+
+
+def _is_length(tree: Tree) -> bool:
+    """Return whether an expression is a column, or says how far two are apart: no person can be marked by it."""
+    if tree.kind == "Anonymous" and tree.text("this").lower() not in {"age", "date_part"}:
+        return False
+    kinds = {"Column", "Identifier", "Literal", "Paren", "Sub", "Add", "Extract", "Var", "Anonymous", "Cast", "DataType"}
+    is_divided = tree.kind == "Div" and (tree.child("expression") or tree).kind == "Literal"
+    return (tree.kind in kinds or is_divided) and all(map(_is_length, tree.parts))

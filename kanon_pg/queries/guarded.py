@@ -6,18 +6,21 @@ over rows, so that those of a roll-up are sums of those of its rows.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, Source, column_name
+from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, Source, aliases, column_name, equal_columns
 from kanon_pg.queries.facts import Facts
+from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
 from kanon_pg.queries.trees import Tree, render
 
 SEED = "$1::pg_catalog.int8"
 """Of all hashes; only the record knows it."""
+
+NOBODY = -1
+"""People of a figure without rows."""
 
 _MOST = 2**31 - 1
 
@@ -32,10 +35,13 @@ class Measure:
         Number of the set of known rows in `Guarded.filters`.
     needed : int
         Fewest people.
+    is_chosen : bool
+        Whether secret columns choose among the known rows.
     """
 
     set: int
     needed: int
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,8 @@ class Guarded:
     types : str
         Returns one row with the type of each key ``k1`` ... and figure ``f1`` ...
     text : str
-        Returns keys ``k1`` ..., figures ``f1`` ... (as text) and people ``n1`` ..., those of all rows as ``n0``, and ``sketch``. Takes
+        Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no rows), those of all rows as
+        ``n0``, ``counts`` (of bucket and people of each figure in it) and ``sketch``. Takes
         the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
     channels : tuple of str
         Of each set, in the order of the numbers in ``sketch``.
@@ -55,6 +62,10 @@ class Guarded:
         One for each figure.
     sets : int
         How many sets of known rows there are; the first is that of all rows.
+    rounded : tuple of str or None
+        Of each set, the known column of which a rounded mean is shown (E3).
+    divides_people : bool
+        Whether everybody stands in one row of the answer at most.
     secret_keys : tuple of int
         Positions of keys that are secret columns.
     chooses_secretly : bool
@@ -66,6 +77,8 @@ class Guarded:
     channels: tuple[str, ...]
     measures: tuple[Measure, ...]
     sets: int
+    rounded: tuple[str | None, ...]
+    divides_people: bool
     secret_keys: tuple[int, ...]
     chooses_secretly: bool
 
@@ -89,11 +102,9 @@ class _Writer:
     ) -> None:
         self.block, self.people, self.facts = block, people, facts
         self.constants, self.k, self.buckets = constants, k, buckets
-        self.secret_keys = tuple(
-            number for number, key in enumerate(block.keys) if block.secrets([key])
-        )
-        self.secret = [one for one in block.conditions if block.secrets([one])]
-        self.known = [one for one in block.conditions if not block.secrets([one])]
+        self.secret_keys = tuple(number for number, key in enumerate(block.keys) if block.depends_on_secrets(key))
+        self.secret = [one for one in block.conditions if block.depends_on_secrets(one)]
+        self.known = [one for one in block.conditions if not block.depends_on_secrets(one)]
         self.filters: list[tuple[Tree, ...]] = [()]
         self.arguments: dict[int, str] = {}
         self.once = frozenset[int]()
@@ -101,7 +112,7 @@ class _Writer:
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
         self.chooses = bool(self.secret or self.secret_keys) or any(
-            block.secrets(figure.conditions) for figure in block.figures
+            block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
 
     def sql(self, tree: Tree) -> str:
@@ -109,7 +120,7 @@ class _Writer:
 
     def set_of(self, figure: Figure) -> int:
         """Return the number of the set of a figure's known rows."""
-        known = tuple(one for one in figure.conditions if not self.block.secrets([one]))
+        known = tuple(one for one in figure.conditions if not self.block.depends_on_secrets(one))
         if known not in self.filters:
             self.filters.append(known)
         return self.filters.index(known)
@@ -127,18 +138,12 @@ class _Writer:
         found: dict[str, str] = {"people": ""}
         finest = self.people.finest
         found[f"table:{finest.relation.oid}"] = self.row_hash(finest)
-        read = self.block.secrets(
-            [
-                *self.block.conditions,
-                *self.block.keys,
-                *(one for figure in self.block.figures for one in figure.conditions),
-                *(figure.argument for figure in self.block.figures if figure.argument is not None),
-            ]
-        )
-        for alias, name in sorted(read):
+        for alias, name in sorted(self.block.secrets(self.block.trees)):
             owner = next(source for source in self.block.sources if source.alias == alias)
             column = owner.relation.column(name)
             assert column is not None  # noqa: S101 - the block was checked
+            if owner is not finest:
+                found[f"content:{owner.relation.oid}:0"] = self.row_hash(owner)
             found[f"content:{owner.relation.oid}:{column.number}"] = self.row_hash(
                 owner, f"{alias}.{Identifier.of(name)}"
             )
@@ -153,7 +158,11 @@ class _Writer:
 
     def written(self) -> Guarded:
         block = self.block
-        measures = [Measure(self.set_of(figure), self.needed(figure)) for figure in block.figures]
+        for pattern in self.patterns("Like", "ILike"):
+            # one that ends with it fails for some values
+            if "\\" in pattern:
+                raise Refusal("Q303", 0, "A pattern for a sensitive column has no backslash.", "Write _ for any character.")
+        measures = [Measure(self.set_of(figure), self.needed(figure), self.is_chosen(figure)) for figure in block.figures]
         channels = self.channels()
         keys = [f"k{number}" for number in range(1, len(block.keys) + 1)]
         sums = [f"h{number}" for number in range(len(self.filters) * len(channels))]
@@ -164,17 +173,51 @@ class _Writer:
         tables += self.other_tables(keys)
         return Guarded(
             types=self.types(),
-            text=f"WITH {', '.join(tables)} {self.result(keys, len(sums))}",
+            text=f"WITH {', '.join(tables)} {self.result(keys)}",
             channels=tuple(channels),
             measures=tuple(measures),
             sets=len(self.filters),
+            rounded=tuple(self.rounded_columns()),
+            divides_people=self.people.alias == self.people.finest.alias
+            and any(key <= set(self.people.columns) for key in self.people.finest.relation.unique_keys),
             secret_keys=self.secret_keys,
             chooses_secretly=self.chooses,
         )
 
+    def rounded_columns(self) -> Iterator[str | None]:
+        """Yield for each set the known column of which E3 lets the rounded mean be seen."""
+        for number in range(len(self.filters)):
+            named = [one for one in self.block.figures if self.rounds(one) and self.set_of(one) == number]
+            yield self.sql(named[0].argument) if named and named[0].argument is not None else None
+
+    def key(self, tree: Tree) -> Tree:
+        """Return a key; of secret numbers, that which is none is missing, so that no function of it fails."""
+
+        def change(node: Tree) -> Tree | None:
+            is_number = node.kind == "Column" and self.block.secrets([node]) and self.block.column(node).is_number
+            if not is_number or not self.block.column(node).type_name.startswith(("numeric", "real", "double")):
+                return None
+            none = Tree("Literal", {"this": "NaN", "is_string": True})
+            return Tree("Anonymous", {"this": "nullif", "expressions": (node, none)})
+
+        return tree if tree.kind == "Column" else tree.replaced(change)
+
+    def patterns(self, *kinds: str) -> list[str]:
+        """Return the patterns that secret columns are compared with."""
+        return [
+            self.sql(pattern)
+            for tree in self.block.trees
+            for node in tree.walk()
+            if node.kind in kinds and self.block.depends_on_secrets(node)
+            for pattern in node.children("expression")
+        ]
+
     def needed(self, figure: Figure) -> int:
-        is_spread = figure.function in SPREADS and figure.argument is not None and self.block.secrets([figure.argument])
-        return 2 * self.k if is_spread else self.k
+        return 2 * self.k if figure.function in SPREADS and self.reads_secret(figure) else self.k
+
+    def reads_secret(self, figure: Figure) -> bool:
+        """Return whether a figure is a number of a secret column."""
+        return figure.argument is not None and bool(self.block.secrets([figure.argument]))
 
     def reads_twice(self) -> bool:
         return self.chooses or any(self.is_other(figure) for figure in self.block.figures)
@@ -195,8 +238,15 @@ class _Writer:
         )
 
     def from_clause(self) -> str:
-        inner = [source for source in self.block.sources if source.on is None]
-        left = [source for source in self.block.sources if source.on is not None]
+        # a row that a secret finds leaves the rows that are known as they are: it is joined to them, and chosen later
+        found = self.block.found_by_secrets
+        inner = [source for source in self.block.sources if source.on is None and source.alias not in found]
+        left = [source for source in self.block.sources if source.on is not None and source.alias not in found]
+        left += [
+            replace(source, on=tuple(one for one in self.secret if one.kind == "EQ" and named_by(one, source, later)))
+            if source.on is None else source
+            for source, later in self.in_order_of_joins(found)
+        ]
         joined = [_table(source) for source in inner]
         text = joined[0] + "".join(f" CROSS JOIN {one}" for one in joined[1:])
         for step in self.people.steps:
@@ -213,8 +263,30 @@ class _Writer:
         conditions = " AND ".join(f"({self.sql(one)})" for one in self.known)
         return f"FROM {text}{' WHERE ' + conditions if conditions else ''}"
 
+    def in_order_of_joins(self, found: Collection[str]) -> Iterator[tuple[Source, frozenset[str]]]:
+        """Yield the sources that secrets find, each after those by which it is found, and what comes after it."""
+        waiting = {source.alias: source for source in self.block.sources if source.alias in found}
+        while waiting:
+            ready = [one for one in waiting if self.is_found(waiting[one], frozenset(waiting) - {one})]
+            if not ready:
+                raise Refusal("Q404", 0, "A table that a sensitive column chooses from is joined by its key.", "Write ON.")
+            alias = ready[0]
+            source = waiting.pop(alias)
+            yield source, frozenset(waiting)
+
+    def is_found(self, source: Source, later: frozenset[str]) -> bool:
+        """Return whether a key of a source is given without some others."""
+        given = {
+            column
+            for one in (self.secret if source.on is None else source.on)
+            if named_by(one, source, later)
+            for alias, column in equal_columns(one)
+            if alias == source.alias
+        }
+        return any(key <= given for key in source.relation.unique_keys)
+
     def rows(self, channels: dict[str, str]) -> str:
-        outputs = [f"{self.sql(key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
+        outputs = [f"{self.sql(self.key(key))} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
         person = [f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}" for name in self.people.columns]
         outputs.append(f"{person[0] if len(person) == 1 else 'ROW(' + ', '.join(person) + ')'} AS person")
         written: dict[str, str] = {}
@@ -225,7 +297,7 @@ class _Writer:
                     written[text] = f"a{len(written) + 1}"
                     outputs.append(f"{text} AS {written[text]}")
                 self.arguments[number] = written[text]
-            secret = [one for one in figure.conditions if self.block.secrets([one])]
+            secret = [one for one in figure.conditions if self.block.depends_on_secrets(one)]
             if secret:
                 outputs.append(f"{self.all_of(secret)} AS c{number}")
         for number, conditions in enumerate(self.filters[1:], 1):
@@ -245,25 +317,29 @@ class _Writer:
         parts = []
         if self.set_of(figure):
             parts.append(f"w{self.set_of(figure)}")
-        if any(self.block.secrets([one]) for one in figure.conditions):
+        if any(self.block.depends_on_secrets(one) for one in figure.conditions):
             parts.append(f"c{number}")
         return " AND ".join(parts)
 
     def shown_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
         """Return the tables that count people and add up figures of the rows that are chosen."""
         inner, middle, outer = _Columns("i"), _Columns("m"), _Columns("o")
-        self.people_columns = [outer.of(f"sum({middle.of('count(person)')})")]
+        everybody = middle.of("count(person)")
+        self.people_columns, by_bucket = [outer.of(f"sum({everybody})")], []
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
             entering = inner.of(f"count({argument}){_filter(condition)}")
+            with_rows = middle.of(f"count(person) FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)") if condition else everybody
             counted = self.counted(number, figure)
+            counting = with_rows
             if counted:
-                counting = inner.of(f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})")
-            else:
-                counting = entering
-            is_everybody = not condition and argument == "*"
-            people = "count(person)" if is_everybody else f"count(person) FILTER (WHERE {counting} > 0)"
-            self.people_columns.append(outer.of(f"sum({middle.of(people)})"))
+                filled = inner.of(f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})")
+                counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
+            by_bucket.append(counting)
+            nobody = f"sum({with_rows}) = 0" if condition or keys == [] else "false"
+            self.people_columns.append(
+                outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END")
+            )
             if self.is_other(figure) or self.counts_people(figure):
                 continue
             rows = middle.of(f"sum({entering})::pg_catalog.int8")
@@ -272,6 +348,8 @@ class _Writer:
                 part = middle.of(f"sum({inner.of(f'sum({argument}){_filter(condition)}')})")
                 self.sum_columns[number] = outer.of(f"sum({part})")
         hashed, bucketed, packed = self.sketch(sums, channels)
+        entry = " || ".join(f"pg_catalog.int2send({one}::pg_catalog.int2)" for one in ["bucket", *by_bucket])
+        packed = [*packed, f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS counts", f"{_row(self.known_keys(keys))} AS g"]
         group = f"{', '.join(keys)}, " if keys else ""
         chosen = " WHERE chosen" if self.secret else ""
         by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
@@ -286,17 +364,21 @@ class _Writer:
     def bucket(self) -> str:
         return f"({_hash(['person'])} % {self.buckets})::pg_catalog.int2"
 
+    def known_keys(self, keys: list[str]) -> list[str]:
+        return [key for number, key in enumerate(keys) if number not in self.secret_keys]
+
     def known_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
         """Return the tables that sketch the known rows, where secret columns choose among them."""
-        known = [key for number, key in enumerate(keys) if number not in self.secret_keys]
+        known = self.known_keys(keys)
         hashed, bucketed, packed = self.sketch(sums, channels)
+        packed = [*packed, f"{_row(known)} AS g"]
         group = f"{', '.join(known)}, " if known else ""
         by_keys = f" GROUP BY {', '.join(known)}" if known else ""
         return [
             f"known_people AS (SELECT {', '.join([*known, 'person', *hashed])} FROM rows AS r GROUP BY {group}person)",
-            f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed, 'count(person) AS p'])} FROM"
+            f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed])} FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
-            f"known AS (SELECT {', '.join([*known, 'sum(p) AS p', *packed])} FROM known_buckets{by_keys})",
+            f"known AS (SELECT {', '.join([*known, *packed])} FROM known_buckets{by_keys})",
         ]
 
     def sketch(self, sums: list[str], channels: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
@@ -325,21 +407,21 @@ class _Writer:
 
     def counted(self, number: int, figure: Figure) -> str:
         """Return which rows count people of a figure, beside its conditions."""
-        if figure.argument is None or not self.block.secrets([figure.argument]):
+        if not self.reads_secret(figure):
             return ""
-        if figure.function in {"sum", "avg"} | SPREADS:
-            argument = self.arguments[number]
-            return f"{argument} IS NOT NULL AND {argument} IS DISTINCT FROM ({self.commonest(figure)})"
-        return ""
+        argument = self.arguments[number]
+        if figure.function in PERCENTILES:
+            return f"{argument} IS NOT NULL"
+        return f"{argument} IS NOT NULL AND {argument} IS DISTINCT FROM ({self.commonest(figure)})"
 
     def commonest(self, figure: Figure) -> str:
         """Return SQL of the commonest value of a figure's argument in the whole table."""
         assert figure.argument is not None  # noqa: S101 - callers check
-        ((alias, _),) = self.block.secrets([figure.argument])
+        alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
         return (
-            f"SELECT {value} FROM {_table(source)} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+            f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
         )
 
     def other_tables(self, keys: list[str]) -> list[str]:
@@ -370,64 +452,73 @@ class _Writer:
             for part in (self.condition(number, figure), f"{argument} IS NOT NULL", "chosen" if chosen else "")
             if part
         )
-        by = f"PARTITION BY {', '.join(keys)} " if keys else ""
-        fraction = "0" if figure.fraction is None else self.sql(figure.fraction)
-        half = math.ceil(self.k / 2)
+        by = f"PARTITION BY {', '.join(keys)}" if keys else ""
+        fraction = f"({'0' if figure.fraction is None else self.sql(figure.fraction)})::float8"
+        rank = f"{fraction} * (n - 1)"
+        away = f"greatest(0, floor({rank}) - place, place - ceil({rank}))"
         return [
             f"ranked_{number} AS (SELECT {_row(keys)} AS g, person, {argument} AS a,"
-            f" row_number() OVER ({by}ORDER BY {argument}) AS place,"
-            f" count(*) OVER ({by.strip()}) AS n FROM rows WHERE {condition})",
-            f"middle_{number} AS (SELECT g, avg(a) AS o, count(DISTINCT person) AS p FROM ranked_{number}"
-            f" WHERE place BETWEEN floor(1 + ({fraction})::float8 * (n - 1)) - {half} + 1 AND ceil(1 + ({fraction})::float8 * (n - 1)) + {half} - 1"
-            " GROUP BY g)",
+            f" row_number() OVER ({by} ORDER BY {argument}) - 1 AS place,"
+            f" count(*) OVER ({by}) AS n FROM rows WHERE {condition})",
+            # equal values are as near as the nearest of them
+            f"away_{number} AS (SELECT g, person, a, min({away}) OVER (PARTITION BY g, a) AS away FROM ranked_{number})",
+            f"reach_{number} AS (SELECT g, (array_agg(away ORDER BY away))[{self.k}] AS reach FROM"
+            f" (SELECT g, person, min(away) AS away FROM away_{number} GROUP BY g, person) AS r GROUP BY g)",
+            f"middle_{number} AS (SELECT g, avg(a) AS o FROM away_{number} INNER JOIN reach_{number} USING (g)"
+            " WHERE away <= reach GROUP BY g)",
         ]
 
-    def result(self, keys: list[str], sums: int) -> str:
-        shown = [f"s.{key}::pg_catalog.text AS {key}" for key in keys]
+    def result(self, keys: list[str]) -> str:
+        shown = [
+            f"{'w' if self.chooses and key in self.known_keys(keys) else 's'}.{key}::pg_catalog.text AS {key}" for key in keys
+        ]
         joins = ""
-        has_others = False
+        # what known values let expect and secrets leave empty comes with nobody
         people = [f"coalesce(s.{self.people_columns[0]}, 0)::pg_catalog.int8 AS n0"]
         for number, figure in enumerate(self.block.figures, 1):
-            value, counted = self.value(number, figure), f"coalesce(s.{self.people_columns[number]}, 0)"
+            value = self.value(number, figure)
             if figure.function in PERCENTILES:
                 joins += f" LEFT JOIN middle_{number} AS x{number} ON x{number}.g = {_row(keys, 's.')}"
-                value, counted = f"x{number}.o", f"coalesce(x{number}.p, 0)"
-            elif self.is_other(figure):
-                has_others = True
+                value = f"x{number}.o"
             shown.append(f"({value})::{{f{number}}}::pg_catalog.text AS f{number}")
-            people.append(f"{counted}::pg_catalog.int8 AS n{number}")
-        if has_others:
-            joins += f" INNER JOIN others AS o ON o.g = {_row(keys, 's.')}"
-        sketch = "s.sketch"
-        if self.chooses:
-            known = [key for number, key in enumerate(keys) if number not in self.secret_keys]
-            joins += f" INNER JOIN known AS w ON {_row(known, 'w.')} = {_row(known, 's.')}"
-            people.append("w.p::pg_catalog.int8 AS known_people")
-            sketch = "w.sketch"
-        return f"SELECT {', '.join([*shown, *people, sketch + ' AS sketch'])} FROM shown AS s{joins}"
+            people.append(f"coalesce(s.{self.people_columns[number]}, 0)::pg_catalog.int8 AS n{number}")
+        if any(self.is_other(figure) and figure.function not in PERCENTILES for figure in self.block.figures):
+            joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
+        tables = "known AS w LEFT JOIN shown AS s ON s.g = w.g" if self.chooses else "shown AS s"
+        sketches = f"{'w' if self.chooses else 's'}.sketch, coalesce(s.counts, '') AS counts"
+        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins}"
 
     def value(self, number: int, figure: Figure) -> str:
         if self.counts_people(figure):
-            return f"coalesce(s.{self.people_columns[number]}, 0)"
+            return f"greatest(s.{self.people_columns[number]}, 0)"
         if self.is_other(figure):
             return f"o.o{number}"
         if figure.function == "count":
             return f"s.{self.row_columns[number]}"
-        if figure.function == "sum":
-            return f"s.{self.sum_columns[number]}"
-        mean = f"s.{self.sum_columns[number]} / nullif(s.{self.row_columns[number]}, 0)"
-        argument = figure.argument
-        if self.chooses and argument is not None and not self.block.secrets([argument]):
-            # E3: rounded to half the standard error of the mean
-            owner = next(
-                source for source in self.block.sources
-                if any(node.kind == "Column" and node.child("table") is not None
-                       and (node.child("table") or node).text("this") == source.alias for node in argument.walk())
-            )
-            spread = f"(SELECT stddev_pop({self.sql(argument)}) FROM {_table(owner)})"
-            step = f"nullif(({spread} / sqrt(nullif(s.{self.people_columns[number]}, 0)) / 2)::numeric, 0)"
-            return f"coalesce(round(({mean})::numeric / {step}) * {step}, ({mean})::numeric)"
-        return mean
+        rows, total = (f"s.{columns[number]}" for columns in (self.row_columns, self.sum_columns))
+        mean = f"{total} / nullif({rows}, 0)"
+        if self.rounds(figure):
+            mean = self.rounded(number, figure, f"({mean})::numeric")
+            return mean if figure.function == "avg" else f"{rows} * {mean}"
+        return total if figure.function == "sum" else mean
+
+    def rounds(self, figure: Figure) -> bool:
+        """Return whether E3 speaks of a figure: it is a number of a known column, and secrets choose its rows."""
+        return figure.function in {"sum", "avg"} and not self.reads_secret(figure) and self.is_chosen(figure)
+
+    def is_chosen(self, figure: Figure) -> bool:
+        """Return whether secrets choose the rows of a figure."""
+        return bool(self.secret or self.secret_keys) or any(map(self.block.depends_on_secrets, figure.conditions))
+
+    def rounded(self, number: int, figure: Figure, mean: str) -> str:
+        """Return a mean, rounded to half its standard error (E3)."""
+        assert figure.argument is not None  # noqa: S101 - it is a mean
+        tables = " CROSS JOIN ".join(
+            _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
+        )
+        spread = f"(SELECT stddev({self.sql(figure.argument)})::float8 FROM {tables})"
+        step = f"nullif(({spread} / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
+        return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 
     def types(self) -> str:
         outputs = [f"{self.sql(key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
@@ -438,10 +529,18 @@ class _Writer:
         inner = [source for source in self.block.sources if source.on is None]
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
+        # a pattern that is none fails here, before it meets a value
+        patterns = self.patterns("RegexpLike", "RegexpILike")
+        tried = " AND ".join(["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)])
         return (
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
-            " AS t ON true"
+            f" AS t ON true WHERE {tried}"
         )
+
+
+def named_by(condition: Tree, source: Source, later: frozenset[str]) -> bool:
+    """Return whether a condition is about a source, and about none that is joined later."""
+    return source.alias in aliases(condition) and later.isdisjoint(aliases(condition))
 
 
 class _Columns:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
+from zlib import crc32
 
-from kanon_pg.queries.guarded import Guarded
-from kanon_pg.queries.sketches import FigureSet, conflict
+from kanon_pg.queries.guarded import NOBODY, Guarded
+from kanon_pg.queries.sketches import FigureSet, Shape, conflict
 
 MOST_KEYS = 8
 """Keys of a block: an answer is rolled up over every subset of them."""
@@ -22,6 +23,9 @@ Keys: TypeAlias = "tuple[str | None, ...]"
 Sketches: TypeAlias = "tuple[int, ...]"
 """One for each set and channel, of which each bucket takes 64 bits of the number, so that numbers can be added."""
 
+_Set: TypeAlias = "tuple[str | None, int, Sketches]"
+"""The column of which a rounded mean is shown, the number of the set, and a sketch for each channel."""
+
 
 @dataclass(frozen=True, slots=True)
 class BlockRow:
@@ -30,9 +34,11 @@ class BlockRow:
     Parameters
     ----------
     people : int
-        With a row in it.
+        With a row in it; 0 if known values let expect it, and secret ones leave it empty.
     counts : tuple of int
-        People of each figure, in the order of `Guarded.measures`.
+        People of each figure, in the order of `Guarded.measures`; NOBODY if it has no rows.
+    by_bucket : bytes
+        Entries of bucket (2 bytes) and people of each figure in it (2 bytes each), big-endian.
     sketch : bytes
         Entries of bucket (2 bytes) and sums (4 bytes for each set and channel), big-endian.
     """
@@ -40,6 +46,7 @@ class BlockRow:
     keys: Keys
     people: int
     counts: tuple[int, ...]
+    by_bucket: bytes
     sketch: bytes
 
 
@@ -97,7 +104,9 @@ class _Judge:
         self.rows, self.form, self.conflicting, self.k, self.buckets = rows, form, conflicting, k, buckets
         self.groups: dict[Keys, list[int]] = defaultdict(list)
         self.sketches: dict[Keys, Sketches] = {}
-        self.figures: dict[Sketches, FigureSet] = {}
+        self.figures: dict[_Set, FigureSet] = {}
+        self.used = sorted({measure.set for measure in form.measures}) or [0]
+        self.shape = Shape(buckets, k)
         for position, row in enumerate(rows):
             keys = self.known_keys(row)
             self.groups[keys].append(position)
@@ -108,64 +117,110 @@ class _Judge:
         return tuple(key for number, key in enumerate(row.keys) if number not in self.form.secret_keys)
 
     def judgement(self) -> Judgement:
-        enough = {position for position, row in enumerate(self.rows) if self.has_enough(row)}
-        lacks_secretly = self.form.chooses_secretly and len(enough) < len(self.rows)
-        by_people = {
-            keys: frozenset(self.without_complement(positions, enough)) for keys, positions in self.groups.items()
-        }
-        shown = {keys for keys, positions in by_people.items() if positions}
-        shown, sets = self.different_enough(shown)
-        return Judgement(
-            frozenset(position for keys in shown for position in by_people[keys]), lacks_secretly, tuple(sets)
-        )
+        shown = {position for position, row in enumerate(self.rows) if self.has_enough(row)}
+        lacks_secretly = self.form.chooses_secretly and len(shown) < len(self.rows)
+        allowed: dict[_Set, bool] = {}
+        while True:
+            self.leave_out(shown)
+            found = self.disclosed(shown)
+            bad = self.too_close(found, allowed)
+            if not bad:
+                return Judgement(frozenset(shown), lacks_secretly, tuple(map(self.figure_set, found)))
+            for one in bad:
+                shown -= set(self.groups[self.smallest_group(shown, *found[one])])
+
+    # --- E1, and what is left out --------------------------------------------------------------------------
 
     def has_enough(self, row: BlockRow) -> bool:
         """Return whether a row has enough people (E1)."""
-        counts = [row.people, *row.counts]
-        needed = [self.k, *(measure.needed for measure in self.form.measures)]
-        if not row.keys and not self.form.chooses_secretly:
-            # nobody is chosen by what is known
-            return all(count >= least or count == 0 for count, least in zip(counts, needed, strict=True))
+        is_seen = row.people >= self.k or (not row.keys and bool(row.counts))
+        return is_seen and self.are_enough(row.counts)
+
+    def are_enough(self, counts: Sequence[int]) -> bool:
         return all(
-            count >= least or (count == 0 and place > 0 and not self.form.chooses_secretly)
-            for place, (count, least) in enumerate(zip(counts, needed, strict=True))
+            count >= measure.needed or (count == NOBODY and not measure.is_chosen)
+            for count, measure in zip(counts, self.form.measures, strict=True)
         )
 
-    def without_complement(self, positions: Sequence[int], enough: set[int]) -> list[int]:
-        """Leave out one row more where a known group has rows of too few people."""
-        shown = sorted((one for one in positions if one in enough), key=lambda one: self.rows[one].people)
-        if len(shown) < len(positions) and self.form.secret_keys:
-            return shown[1:]
-        return shown
+    def leave_out(self, shown: set[int]) -> None:
+        """Leave out rows until what lacks of each roll-up could be shown."""
+        width = max((len(row.keys) for row in self.rows), default=0)
+        subsets = [one for size in range(width - 1, -1, -1) for one in combinations(range(width), size)]
+        is_stable = False
+        while not is_stable:
+            is_stable = True
+            for subset in subsets:
+                groups: dict[Keys, list[int]] = defaultdict(list)
+                for position, row in enumerate(self.rows):
+                    groups[tuple(row.keys[place] for place in subset)].append(position)
+                for group in groups.values():
+                    missing = [one for one in group if one not in shown]
+                    here = sorted((one for one in group if one in shown), key=self.size)
+                    while missing and here and not self.are_enough(self.together(missing)):
+                        missing.append(here.pop(0))
+                        shown.discard(missing[-1])
+                        is_stable = False
+
+    def size(self, position: int) -> tuple[int, str]:
+        return self.rows[position].people, repr(self.rows[position].keys)
+
+    def together(self, positions: Sequence[int]) -> list[int]:
+        """Return how many people several rows have in each figure, at least."""
+        found = []
+        for place in range(len(self.form.measures)):
+            counts = [self.rows[one].counts[place] for one in positions]
+            if all(count == NOBODY for count in counts):
+                found.append(NOBODY)
+            elif self.form.divides_people or len(counts) == 1:
+                found.append(sum(max(count, 0) for count in counts))
+            else:
+                most: dict[int, int] = defaultdict(int)
+                for one in positions:
+                    for bucket, *people in struct.iter_unpack(f">{1 + len(self.form.measures)}h", self.rows[one].by_bucket):
+                        most[bucket] = max(most[bucket], people[place])
+                found.append(sum(most.values()))
+        return found
 
     # --- E2 ------------------------------------------------------------------------------------------------
 
-    def different_enough(self, shown: set[Keys]) -> tuple[set[Keys], list[FigureSet]]:
-        """Return the known groups that are shown, and the sets of them and of their roll-ups."""
+    def disclosed(self, shown: set[int]) -> dict[_Set, tuple[tuple[int, ...], Keys]]:
+        """Return the sets of the known groups that are shown and of their roll-ups, and where each was found."""
         width = max(map(len, self.groups), default=0)
-        subsets = [one for size in range(width, -1, -1) for one in combinations(range(width), size)]
-        allowed: dict[tuple[int, ...], bool] = {}
-        while True:
-            found: dict[tuple[int, ...], tuple[tuple[int, ...], Keys]] = {}
-            bad: set[Keys] = set()
-            for subset in subsets:
-                totals, parts = self.rolled_up(self.groups, subset), self.rolled_up(shown, subset)
-                for keys, sketches in parts.items():
-                    for own, whole in zip(self.by_set(sketches), self.by_set(totals[keys]), strict=True):
-                        if own != whole and conflict(self.figure_set(own), self.figure_set(whole), self.k):
-                            bad.add(self.smallest(shown, subset, keys))
+        groups = [keys for keys, positions in self.groups.items() if not shown.isdisjoint(positions)]
+        found: dict[_Set, tuple[tuple[int, ...], Keys]] = {}
+        for size in range(width, -1, -1):
+            for subset in combinations(range(width), size):
+                for keys, sketches in self.rolled_up(groups, subset).items():
+                    for number in self.used:
+                        channels = len(self.form.channels)
+                        own = sketches[number * channels : (number + 1) * channels]
                         if any(own):
-                            found.setdefault(own, (subset, keys))
-            new = [one for one in found if one not in allowed]
-            against = set(self.conflicting([self.figure_set(one) for one in new])) if new else set()
-            for place, one in enumerate(new):
-                allowed[one] = place not in against
-            for one, (subset, keys) in found.items():
-                if not allowed[one]:
-                    bad.add(self.smallest(shown, subset, keys))
-            if not bad:
-                return shown, [self.figure_set(one) for one in found]
-            shown = shown - bad
+                            found.setdefault((self.form.rounded[number], number, own), (subset, keys))
+        return found
+
+    def too_close(self, found: Mapping[_Set, object], allowed: dict[_Set, bool]) -> set[_Set]:
+        """Return the sets that conflict with what was disclosed before, or with each other."""
+        new = [one for one in found if one not in allowed]
+        against = set(self.conflicting([self.figure_set(one) for one in new])) if new else set()
+        allowed |= {one: place not in against for place, one in enumerate(new)}
+        bad = {one for one in found if not allowed[one]}
+        # those of one condition differ by whole groups
+        near: dict[tuple[str, int], list[_Set]] = defaultdict(list)
+        for one in found if len(self.used) > 1 else ():
+            keys = {name: self.shape.keys(0, sketch) for name, sketch in self.figure_set(one).named().items()}
+            met = {
+                other
+                for name, own in keys.items()
+                for key in (*own.near, *own.single, *[0] * own.is_tiny)
+                for other in near[name, key]
+                if other[1] != one[1]
+            }
+            if any(conflict(self.figure_set(one), self.figure_set(other), self.k) for other in met):
+                bad.add(one)
+            for name, own in keys.items():
+                for key in (*own.stored, *own.single, *[0] * own.is_tiny):
+                    near[name, key].append(one)
+        return bad
 
     def rolled_up(self, groups: Iterable[Keys], subset: tuple[int, ...]) -> dict[Keys, Sketches]:
         found: dict[Keys, Sketches] = {}
@@ -176,12 +231,14 @@ class _Judge:
             found[part] = own if before is None else tuple(map(int.__add__, before, own))
         return found
 
-    def smallest(self, shown: set[Keys], subset: tuple[int, ...], keys: Keys) -> Keys:
-        """Return the group of a roll-up that has the fewest people."""
-        inside = [one for one in shown if tuple(one[place] for place in subset) == keys]
-        return min(
-            inside, key=lambda one: (max(self.rows[place].people for place in self.groups[one]), repr(one))
-        )
+    def smallest_group(self, shown: set[int], subset: tuple[int, ...], keys: Keys) -> Keys:
+        """Return the known group of a roll-up that has the fewest people."""
+        inside = [
+            one
+            for one, positions in self.groups.items()
+            if tuple(one[place] for place in subset) == keys and (not shown.isdisjoint(positions) or one == keys)
+        ]
+        return min(inside, key=lambda one: (sum(self.rows[place].people for place in self.groups[one]), repr(one)))
 
     # --- sketches ------------------------------------------------------------------------------------------
 
@@ -194,22 +251,20 @@ class _Judge:
                 lane[bucket] = value
         return tuple(int.from_bytes(lane.tobytes(), "little") for lane in lanes)
 
-    def by_set(self, sketches: Sketches) -> list[Sketches]:
-        """Return the numbers of each set of known rows."""
-        width = len(self.form.channels)
-        return [sketches[place : place + width] for place in range(0, len(sketches), width)]
-
-    def figure_set(self, sketches: Sketches) -> FigureSet:
+    def figure_set(self, one: _Set) -> FigureSet:
         """Return the sketches of one set, by channel."""
-        found = self.figures.get(sketches)
+        found = self.figures.get(one)
         if found is None:
+            column, _, sketches = one
             named = dict(zip(self.form.channels, map(self.packed, sketches), strict=True))
-            found = FigureSet(
-                people=named["people"],
-                tables={name: one for name, one in named.items() if name.startswith("table:")},
-                contents={name: one for name, one in named.items() if name.startswith("content:")},
-            )
-            self.figures[sketches] = found
+            contents = {name: sketch for name, sketch in named.items() if name.startswith("content:")}
+            tables = {name: sketch for name, sketch in named.items() if name.startswith("table:")}
+            for name, sketch in tables.items() if column is not None else ():
+                # the same rows with another column differ in one bucket, which is too little
+                mark = crc32((column or "").encode()) & _MASK
+                (first,) = struct.unpack("I", sketch[:4])
+                contents[f"rounded:{name}"] = struct.pack("I", (first + mark) & _MASK) + sketch[4:]
+            found = self.figures[one] = FigureSet(named["people"], tables, contents)
         return found
 
     def packed(self, sketch: int) -> bytes:

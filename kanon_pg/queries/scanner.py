@@ -45,6 +45,9 @@ _INTERVAL_FIELDS = frozenset("year month day hour minute second".split())
 PLACE = "kanon:"
 """How the strings begin that stand for constants."""
 
+NUMBER_MARK = "n"
+"""How those end that stand for numbers with a fraction, which are numeric in PostgreSQL."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -138,15 +141,16 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
         If a parameter has no value.
     """
     pieces: list[str] = []
-    constants: list[str] = []
+    constants: dict[str, int] = {}
     places: list[tuple[int, int]] = []
     length = number = 0
     while number < len(tokens):
         token = tokens[number]
         used, constant = _constant_at(tokens, number, values)
         if constant is not None:
-            piece = f"'{PLACE}{len(constants)}'"
-            constants.append(constant)
+            # equal ones are one, so that an expression is found again where it is repeated
+            number_mark = NUMBER_MARK if token.kind == "number" else ""
+            piece = f"'{PLACE}{constants.setdefault(constant, len(constants))}{number_mark}'"
         elif token.kind == "name" or not token.text.isascii():
             piece = str(Identifier.of(token.text))
         else:

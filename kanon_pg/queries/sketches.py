@@ -42,6 +42,10 @@ class FigureSet:
     tables: Mapping[str, bytes] = field(default_factory=dict)
     contents: Mapping[str, bytes] = field(default_factory=dict)
 
+    def named(self) -> dict[str, bytes]:
+        """Return all sketches by name."""
+        return {"people": self.people, **self.tables, **self.contents}
+
 
 def differ(a: bytes, b: bytes) -> int:
     """Return in how many buckets two sketches differ.

@@ -18,7 +18,7 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 
 from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.scanner import PLACE, Scanned, Token, scan
+from kanon_pg.queries.scanner import NUMBER_MARK, PLACE, Scanned, Token, scan
 
 _KEPT = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 """Calls that have a grammar of their own."""
@@ -176,7 +176,7 @@ def render(tree: Tree, constants: Sequence[str]) -> str:
     pieces, place = [], 0
     for token in scan(written):
         if token.kind == "string" and token.text.startswith(f"'{PLACE}"):
-            pieces += [written[place : token.start], constants[int(token.text[len(PLACE) + 1 : -1])]]
+            pieces += [written[place : token.start], constants[int(token.text[len(PLACE) + 1 : -1].rstrip(NUMBER_MARK))]]
             place = token.end
     return "".join([*pieces, written[place:]])
 
