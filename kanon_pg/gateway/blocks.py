@@ -102,8 +102,8 @@ def rows_bound(question: Question, blocks: Blocks, portal: bytes, results: bytes
 
 
 def _running(text: str, types: Sequence[int], bind: Bind) -> list[WireMessage]:
-    execute = WireMessage(b"E", OWN + b"\0\0\0\0\0")
-    return [_close(b"P"), _close(b"S"), parse_message(OWN, text, types), bind.message(), execute, _close(b"P")]
+    run = [parse_message(OWN, text, types), bind.message(), WireMessage(b"E", OWN + b"\0\0\0\0\0")]
+    return [_close(b"P"), _close(b"S"), *run, _close(b"P")]
 
 
 def _close(kind: bytes) -> WireMessage:

@@ -61,15 +61,7 @@ def question(text: str, names: Collection[str]) -> Question | None:
     ' SELECT count(*) FROM "patients"'
     >>> question("SELECT 'patients' FROM wards", {"patients"})
     """
-    lowered = text.lower()
-    if not any(name.lower() in lowered for name in names):  # most statements need not be scanned
-        return None
-    try:
-        tokens = scan(text)
-    except Refusal:
-        return None
-    if not any(token.kind in {"word", "name"} and token.text in names for token in tokens):
-        return None
+    tokens = _naming(text, names)
     match [token.text if token.kind != "name" else "" for token in tokens]:
         case ["select" | "with" | "(", *_]:
             return Question("", text, "")
@@ -80,6 +72,19 @@ def question(text: str, names: Collection[str]) -> Question | None:
             start, end = tokens[1].end, _closing(tokens[1:]).start
             return Question(text[:start], text[start:end], text[end:], False, False)
     return None
+
+
+def _naming(text: str, names: Collection[str]) -> Sequence[Token]:
+    """Return the tokens of a statement that names a relation; none of any other."""
+    lowered = text.lower()
+    if not any(name.lower().replace('"', '""') in lowered for name in names):
+        return ()  # most statements need not be scanned
+    try:
+        tokens = scan(text)
+    except Refusal:
+        return ()
+    is_named = any(token.kind in {"word", "name"} and token.text in names for token in tokens)
+    return tokens if is_named else ()
 
 
 def _closing(tokens: Sequence[Token]) -> Token:

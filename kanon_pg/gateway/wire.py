@@ -75,7 +75,7 @@ class Wire(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - connections are streams
         self._transport = transport
         if self._connected is not None:
-            # until `first_byte` has looked at it; in turn, because the transport begins to read in the next one
+            # until `first_byte` has looked at it; later, because the transport begins to read after this call
             self._loop.call_soon(transport.pause_reading)
             self._connected(self)
 
