@@ -16,6 +16,7 @@ from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ANALYST, ClinicGateway, ClinicServer, running
 from tests.fixtures.raw_protocol import SYNC, RawClient, bind, execute, parse, raw_client, startup_packet
 
+
 def codes(replies: list[WireMessage]) -> list[str]:
     return [notice_fields(one.body)[b"C"].decode() for one in replies if one.kind == b"E"]
 
@@ -50,7 +51,7 @@ SMUGGLED = [
     "select name from patients",
     "select 1; select name from patients",
     "select name from only patients",
-    "select * from U&\"p\\0061tients\"",
+    'select * from U&"p\\0061tients"',
     "with p as (table patients) select * from p",
     "select (select name from patients limit 1)",
     "select patients from patients",
@@ -86,7 +87,8 @@ def test_a_statement_is_known_by_its_name_until_it_has_another_text(raw: RawClie
 
 
 @pytest.mark.parametrize(
-    "message", [WireMessage(b"p", b"again\0"), WireMessage(b"y"), b"Q\0\0\0\3", b"Q\x7f\xff\xff\xff", b"\0" * 10]
+    "message",
+    [WireMessage(b"p", b"again\0"), WireMessage(b"y"), b"Q\0\0\0\3", b"Q\x7f\xff\xff\xff", b"\0" * 10],
 )
 def test_malformed_messages_end_the_session(raw: RawClient, message: WireMessage | bytes) -> None:
     raw.send(message, SYNC)
@@ -97,7 +99,12 @@ def test_malformed_messages_end_the_session(raw: RawClient, message: WireMessage
 
 @pytest.mark.parametrize(
     "message",
-    [WireMessage(b"Q", b""), WireMessage(b"P", b"\0select 1"), WireMessage(b"B", b"\0\0"), WireMessage(b"B", b"")],
+    [
+        WireMessage(b"Q", b""),
+        WireMessage(b"P", b"\0select 1"),
+        WireMessage(b"B", b"\0\0"),
+        WireMessage(b"B", b""),
+    ],
 )
 def test_other_malformed_messages_are_the_servers(raw: RawClient, message: WireMessage) -> None:
     raw.send(parse("select count(*) from patients"), message, SYNC)
@@ -107,7 +114,9 @@ def test_other_malformed_messages_are_the_servers(raw: RawClient, message: WireM
 def test_debug_messages_tell_nothing_of_an_answer(raw: RawClient) -> None:
     """What the server says within a query is the same, whatever becomes of the query."""
     raw.ask("set client_min_messages to debug5")
-    replies = raw.ask("select count(*) from patients") + raw.ask("select avg(cost) from patients where ward = 'x'")
+    replies = raw.ask("select count(*) from patients") + raw.ask(
+        "select avg(cost) from patients where ward = 'x'"
+    )
     said = [notice_fields(one.body)[b"M"] for one in replies if one.kind == b"N"]
     assert not [one for one in said if b"ubtransaction" in one and b"savepoint" in one]
 
@@ -126,7 +135,9 @@ def test_options_of_the_protocol_are_negotiated_by_the_server(gateway: ClinicGat
         assert b"_pq_.x" in answer.body
 
 
-@pytest.mark.parametrize("parameters", [{"user": ANALYST, "database": "postgres"}, {"user": ANALYST}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{"user": ANALYST, "database": "postgres"}, {"user": ANALYST}], ids=str
+)
 def test_another_database_is_not_served(gateway: ClinicGateway, parameters: dict[str, str]) -> None:
     with closing(connected(gateway)) as connection:
         connection.sendall(startup_packet((3, 0), parameters))

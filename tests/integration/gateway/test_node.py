@@ -1,4 +1,4 @@
-"""A program of Node through the gateway: plain texts, parameters, named statements, errors by node-postgres."""
+"""A program of Node through the gateway: texts, parameters, named statements, errors by node-postgres."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ PROGRAM = Path(__file__).parents[1] / "clients" / "client.mjs"
 def has_driver() -> bool:
     """Return whether Node finds the driver: installed anywhere in NODE_PATH, or by Debian's node-pg."""
     node = shutil.which("node")
-    return node is not None and not subprocess.run([node, "-e", "require('pg')"], capture_output=True).returncode
+    return (
+        node is not None
+        and not subprocess.run([node, "-e", "require('pg')"], check=False, capture_output=True).returncode
+    )
 
 
-@pytest.mark.skipif(not has_driver(), reason="NODE IS NOT TESTED: npm install pg, and set NODE_PATH to its folder")
+@pytest.mark.skipif(
+    not has_driver(), reason="NODE IS NOT TESTED: npm install pg, and set NODE_PATH to its folder"
+)
 def test_a_program_of_node(gateway: ClinicGateway) -> None:
     answer = subprocess.run(
         ["node", PROGRAM, "127.0.0.1", str(gateway.port), gateway.clinic.database, ANALYST, PASSWORD],

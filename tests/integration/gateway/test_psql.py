@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 
-import psycopg
 import pytest
 
 from kanon_pg.admin.cluster.programs import newest_with_python

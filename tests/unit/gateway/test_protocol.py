@@ -113,7 +113,12 @@ def test_a_parse_message_comes_back_in_any_encoding(name: bytes, text: str, type
     assert parsed(parse_message(name, text, types).body) == (name, text)
 
 
-@given(names, names, st.lists(st.integers(0, 1), max_size=3), st.lists(st.none() | st.binary(max_size=9), max_size=4))
+@given(
+    names,
+    names,
+    st.lists(st.integers(0, 1), max_size=3),
+    st.lists(st.none() | st.binary(max_size=9), max_size=4),
+)
 def test_a_bind_message_comes_back(
     portal: bytes, statement: bytes, formats: list[int], values: list[bytes | None]
 ) -> None:

@@ -16,11 +16,17 @@ NAMES = frozenset({"patients", "Straße", 'a"b'})
     ("text", "query"),
     [
         ("select count(*) from patients", "select count(*) from patients"),
-        ("/* ; */ WITH p AS (SELECT 1) SELECT * FROM Patients;", "/* ; */ WITH p AS (SELECT 1) SELECT * FROM Patients;"),
+        (
+            "/* ; */ WITH p AS (SELECT 1) SELECT * FROM Patients;",
+            "/* ; */ WITH p AS (SELECT 1) SELECT * FROM Patients;",
+        ),
         ('select count(*) from "Straße"', 'select count(*) from "Straße"'),
         ('(select count(*) from "a""b")', '(select count(*) from "a""b")'),
         ("declare c no scroll cursor for select 1 from patients", " select 1 from patients"),
-        ("copy (select 1 from patients where (a)) to stdout (format csv)", "select 1 from patients where (a)"),
+        (
+            "copy (select 1 from patients where (a)) to stdout (format csv)",
+            "select 1 from patients where (a)",
+        ),
     ],
 )
 def test_a_query_that_names_people_is_found(text: str, query: str) -> None:
