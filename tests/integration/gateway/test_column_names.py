@@ -59,9 +59,6 @@ def test_columns_are_called_as_postgresql_calls_them(
         expected = [column.name for column in direct.execute(query.encode()).description or ()]
     shown = client.execute(f"{query} limit 0".encode())
     assert [column.name for column in shown.description or ()] == expected
-    with psycopg.connect(gateway.clinic.dsn("gateway_ada")) as server:
-        (outputs,) = server.execute("select outputs from kanon_check_query(%s)", [query]).fetchone() or ()
-    assert [output["name"] for output in outputs] == expected
 
 
 def test_a_name_that_two_outputs_have_stands_for_neither(client: psycopg.Connection) -> None:
