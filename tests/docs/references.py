@@ -61,7 +61,7 @@ _FAILING = {
     "kanon_link": ["<!-- fails: 42P01 -->"],
     "kanon_unlink": ["<!-- fails: 42P01 -->"],
 }
-"""Examples that are refused here: the page has one release, an ordinary one, and no table that refers to it."""
+"""Examples that are refused here: the page has one ordinary release, and no table that refers to it."""
 
 _FUNCTION = """
 select pg_get_function_arguments(p.oid) as arguments, pg_get_function_result(p.oid) as result,
@@ -235,7 +235,8 @@ _CHAPTERS = {
 """How codes begin, and what they are about."""
 
 _OF_A_TABLE = (
-    "A table cannot be queried: it answers no queries, its people cannot be counted, or reading it may run code of others.",
+    "A table cannot be queried: it answers no queries, its people cannot be counted, or reading it may run "
+    "code of others.",
     "What the hint says.",
 )
 
@@ -246,17 +247,16 @@ def code_reference() -> str:
         NOTE,
         "# Codes of refused queries",
         "",
-        "Why the text of a query is refused, whatever the data are. `kanon_check_query` and the detail of error `KA901`",
-        "show the code with its place in the text, counted from 0; the hint says what to write instead. `…` stands for a",
-        "name. Reading ends at the first refusal.",
+        "Why the text of a query is refused, whatever the data are. `kanon_check_query` and the detail of",
+        "error `KA901` show the code with its place in the text, counted from 0; the hint says what to write",
+        "instead. `…` stands for a name. Reading ends at the first refusal.",
     ]
     rows = sorted(set(_refusals()))
     assert not [code for code, *_ in rows if code[:2] not in _CHAPTERS], "_CHAPTERS must name every chapter"
     for start, title in _CHAPTERS.items():
         own = [row for row in rows if row[0].startswith(start)]
-        lines += ["", f"## {title}", "", *_table(["code", "refused", "instead"], [
-            [f"`{code}`", _cell(sentence), _cell(hint)] for code, sentence, hint in own
-        ])]  # fmt: skip
+        cells = [[f"`{code}`", _cell(sentence), _cell(hint)] for code, sentence, hint in own]
+        lines += ["", f"## {title}", "", *_table(["code", "refused", "instead"], cells)]
     return "\n".join(lines) + "\n"
 
 
@@ -272,15 +272,16 @@ def _refusals() -> Iterator[tuple[str, str, str]]:
             if isinstance(target, ast.Name)
         }
         for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refusal"):
-                continue
-            code, _, *words = node.args
-            assert isinstance(code, ast.Constant), f"{path}:{node.lineno}: a code is written where it is raised"
+            match node:
+                case ast.Call(func=ast.Name("Refusal"), args=[ast.Constant(str(code)), _, *words]):
+                    pass
+                case _:
+                    continue
             if isinstance(words[0], ast.Starred):
-                yield code.value, *_OF_A_TABLE
+                yield code, *_OF_A_TABLE
             else:
                 sentence, hint = (_said(one, constants) for one in (*words, ast.Constant(""))[:2])
-                yield code.value, sentence, hint
+                yield code, sentence, hint
 
 
 def _said(node: ast.expr, constants: dict[str, ast.expr]) -> str:
