@@ -127,7 +127,7 @@ class _Judge:
             if not bad:
                 return Judgement(frozenset(shown), lacks_secretly, tuple(map(self.figure_set, found)))
             for one in bad:
-                shown -= set(self.groups[self.smallest_group(shown, *found[one])])
+                shown -= set(self.smallest_group(shown, *found[one]))
 
     # --- E1, and what is left out --------------------------------------------------------------------------
 
@@ -231,14 +231,14 @@ class _Judge:
             found[part] = own if before is None else tuple(map(int.__add__, before, own))
         return found
 
-    def smallest_group(self, shown: set[int], subset: tuple[int, ...], keys: Keys) -> Keys:
-        """Return the known group of a roll-up that has the fewest people."""
+    def smallest_group(self, shown: set[int], subset: tuple[int, ...], keys: Keys) -> Sequence[int]:
+        """Return the known group of a roll-up that has the fewest people; none if all are left out already."""
         inside = [
-            one
+            positions
             for one, positions in self.groups.items()
-            if tuple(one[place] for place in subset) == keys and (not shown.isdisjoint(positions) or one == keys)
+            if tuple(one[place] for place in subset) == keys and not shown.isdisjoint(positions)
         ]
-        return min(inside, key=lambda one: (sum(self.rows[place].people for place in self.groups[one]), repr(one)))
+        return min(inside, key=lambda some: (sum(self.rows[one].people for one in some), some), default=[])
 
     # --- sketches ------------------------------------------------------------------------------------------
 
