@@ -124,7 +124,7 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
             raise
         raise NotPermitted(
             f"Role {Identifier((role,))} may not act as {actor}, which the client's interface does.",
-            hint="Call the functions in the server, which need no such right; to ask, use kanon_pg.connect. "
+            hint="Call the functions in the server, which need no such right; to ask, use kanon_query. "
             f"This interface is for those who may read every base table: members of {OWNER}.",
         ) from error
 
@@ -484,7 +484,7 @@ def protect(
     Parameters
     ----------
     ledger_folder : str, optional
-        Folder of this machine for the ledgers of queries; needed unless the option ``ledger`` is 'off'.
+        Folder of this machine for the records of answers, the same at every call.
     """
     request = request_of(ProtectRequest, (relation, *arguments), options)
     check_argument("ledger_folder", "text", ledger_folder)

@@ -98,10 +98,10 @@ def test_everything_in_a_living_database_goes_on(
     [
         ("SELECT question FROM kanon.query_log", "whose column question is called query now"),
         ("SELECT question FROM kanon.query_log()", "whose column question is called query now"),
-        ("SELECT line FROM kanon.ask('SELECT 1')", "which is called kanon.query_lines now"),
+        ("SELECT line FROM kanon.ask('SELECT 1')", "kanon.ask, which is gone"),
         (
             "SELECT statement FROM kanon.record_query('SELECT 1', '{public}')",
-            "which is called kanon.typed_statement now",
+            "kanon.record_query, which is gone",
         ),
     ],
 )
