@@ -156,9 +156,9 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     Returns
     -------
     list of dict
-        ``relation``, ``entry``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``, ``reason``,
-        ``blocked_by`` (entries of which figures conflicted with it) and ``forgotten``. Holds what analysts wrote, and
-        nothing of the data.
+        ``relation``, ``entry``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``,
+        ``reason``, ``blocked_by`` (entries of which figures conflicted with it) and ``forgotten``. Holds what
+        analysts wrote, and nothing of the data.
     """
     found: list[dict[str, Any]] = []
     for row in db.rows(statement("list_records")):

@@ -19,7 +19,6 @@ from kanon_pg.cli.connection import connected
 from kanon_pg.cli.failures import known_errors
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, endpoint
 from kanon_pg.db.statements import statement
-from kanon_pg.dbapi import TUPLES, Connection
 from kanon_pg.errors import DatabaseError
 
 _AT_COMMIT = """
@@ -73,12 +72,7 @@ def _inside_a_statement(connection: psycopg.Connection) -> None:
     database.row(statement("now"))
 
 
-def _inside_a_query(connection: psycopg.Connection) -> None:
-    _lose(connection)
-    Connection(connection, TUPLES).call("call_query_lines", "select 1", None)
-
-
-@pytest.mark.parametrize("where", [_at_the_commit, _inside_a_statement, _inside_a_query])
+@pytest.mark.parametrize("where", [_at_the_commit, _inside_a_statement])
 def test_after_a_connection_that_is_lost_nothing_is_claimed(
     empty_dsn: str, where: Callable[[psycopg.Connection], None]
 ) -> None:
