@@ -13,9 +13,9 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation
 from kanon_pg.queries.facts import Relation, Role
-from kanon_pg.queries.records import begin_record
 from kanon_pg.queries.load_facts import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
+from kanon_pg.queries.records import begin_record
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.subject import stored_declaration
 

@@ -24,7 +24,7 @@ ANSWERED = [
     "select ward, count(*) as n, avg(cost) as average from patients group by ward order by ward",
     "select sex, count(distinct patient_id) as n from patients group by sex order by sex",
     "select count(*) filter (where sex = 'F') as women, count(*) as people from patients",
-    "select date_trunc('year', admission_date) as year, sum(cost) as total from patients group by 1 order by 1",
+    "select date_trunc('year', admission_date) as y, sum(cost) as n from patients group by 1 order by 1",
 ]
 REFUSED = [
     "select name from patients",

@@ -18,6 +18,7 @@ _TABLE = """
     create table people as
         select i as person, i % 40 as zip, i % 2 as sex, 'w' || i % 7 as ward, i * 7919 % 12000 as cost
         from generate_series(1, 12000) as i;
+    alter table people add primary key (person);
     create index on people (zip, ward);
     analyze people;
     select kanon_declare(
@@ -50,7 +51,9 @@ _BY_INDEX = (
 def spy(own_hospital: Guarded) -> psycopg.Connection[Any]:
     """Return the session of an analyst who catches refusals in a function of her own."""
     own_hospital.admin.execute(_TABLE.format(ada=ADA).encode())
-    own_hospital.admin.execute("""select kanon_protect('people', 5, '{"refusals": null}')""")
+    own_hospital.admin.execute(
+        """select kanon_protect('people', 5, '{"refusals": null, "mode": "reject"}')"""
+    )
     ada = own_hospital.sessions.of(ADA, 1)
     ada.execute(_CATCHING)
     return ada
@@ -235,13 +238,13 @@ def test_blocks_do_not_tell_why_an_answer_is_withheld(spy: psycopg.Connection[An
 def test_a_session_that_ends_at_errors_gets_the_same_words(own_hospital: Guarded) -> None:
     own_hospital.admin.execute(
         "create table large as select i as person, i % 2 as sex, 1e308::float8 as share"
-        " from generate_series(1, 100) as i"
+        " from generate_series(1, 100) as i; alter table large add primary key (person)"
     )
     own_hospital.admin.execute(
         "select kanon_declare("
         "'large', identifiers => '{person}', quasi_identifiers => '{sex}', sensitive => '{share}')"
     )
-    own_hospital.admin.execute("select kanon_protect('large', 5)")
+    own_hospital.admin.execute("""select kanon_protect('large', 5, '{"mode": "reject"}')""")
     refusals = []
     for query in ("select sum(share) from large", "select sum(share) from large where sex = 7"):
         with own_hospital.new_sessions() as interface:

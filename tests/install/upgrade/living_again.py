@@ -15,6 +15,7 @@ from tests.fixtures.databases import Server
 
 HERE = Path(__file__).parent
 
+
 def install_earlier(db: psycopg.Connection, version: str) -> None:
     """Install what `kanon install` of that version did, into an empty database."""
     parts = {"api": '"public"', "version": f"'{version}'", "python_path": f"'{json.dumps(own_folders())}'"}
