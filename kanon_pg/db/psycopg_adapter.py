@@ -207,8 +207,7 @@ def connected_to(target: Any) -> Connection:
     if not isinstance(target, psycopg.Connection):
         raise InputError(
             f"The target is neither a DSN nor a connection of psycopg, but of type {type(target).__name__}.",
-            hint="Give a DSN such as 'dbname=clinic', or what psycopg.connect returns. A connection of "
-            "kanon_pg.connect runs queries itself: connection.execute(...).",
+            hint="Give a DSN such as 'dbname=clinic', or what psycopg.connect returns.",
         )
     return target
 

@@ -1,4 +1,4 @@
-"""What the PL/Python functions call that protect tables, answer queries about them and show the ledger.
+"""What the PL/Python functions call that protect tables, answer queries about them and show their log.
 
 Of those that answer queries, the outer ones run with the caller's rights and hand the query over; the inner
 ones have the rights of the reading role.

@@ -129,7 +129,7 @@ def _arguments(tokens: Sequence[Token], place: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _FoundRelation:
     """A row of ``query_facts``, and its parts that are JSON."""
 
     row: Row
@@ -190,7 +190,7 @@ def _relation(row: Row) -> Relation:
     columns = json.loads(row["columns"] or "[]")
     built_in = {column["name"] for column in columns if column["is_built_in"]}
     keys = [key for key in json.loads(row["keys"] or "[]") if set(key) <= built_in]
-    known = _Known(row, columns, keys)
+    known = _FoundRelation(row, columns, keys)
     roles = _roles(row)
     link = None
     if known.is_linked and row["spaces"][0] is not None:
@@ -237,7 +237,7 @@ def _roles(row: Row) -> dict[str, Role]:
     return roles
 
 
-def _protection(known: _Known) -> Protection:
+def _protection(known: _FoundRelation) -> Protection:
     row = known.row
     space = row["oid"] if known.space is None else known.space
     return Protection(row["k"] or _NO_K, space, known.person, row["protected_by"] or 0)
@@ -247,7 +247,7 @@ _Obstacle = tuple[str, str]
 """Why a relation cannot be queried, and what to do about it."""
 
 
-def _about_people(known: _Known) -> Iterator[_Obstacle]:
+def _about_people(known: _FoundRelation) -> Iterator[_Obstacle]:
     row, name = known.row, known.name
     if not known.is_about_people:
         return
@@ -287,7 +287,7 @@ def _about_people(known: _Known) -> Iterator[_Obstacle]:
         )
 
 
-def _about_reading(known: _Known) -> Iterator[_Obstacle]:
+def _about_reading(known: _FoundRelation) -> Iterator[_Obstacle]:
     row, name = known.row, known.name
     if row["volatile"] is not None:
         yield (
@@ -303,7 +303,7 @@ def _about_reading(known: _Known) -> Iterator[_Obstacle]:
         )
 
 
-def _about_rights(known: _Known) -> Iterator[_Obstacle]:
+def _about_rights(known: _FoundRelation) -> Iterator[_Obstacle]:
     row, name = known.row, known.name
     if not row["trusted"]:
         yield (

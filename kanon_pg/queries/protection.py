@@ -13,9 +13,9 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation
 from kanon_pg.queries.facts import Relation, Role
-from kanon_pg.queries.records import begin_record
 from kanon_pg.queries.load_facts import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
+from kanon_pg.queries.records import begin_record
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.subject import stored_declaration
 
@@ -32,7 +32,7 @@ def protect(
     options : mapping or None
         Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     folder : str, optional
-        Folder of the ledgers of queries, as in `kanon_pg.queries.records.open_record`.
+        Folder of the records of answers, as in `kanon_pg.queries.records.open_record`.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def protect(
         For every invalid argument, and for a relation without declared roles, because then it is unknown
         which of its columns identify people.
     LedgerError
-        If the relation has a ledger of queries whose files are missing or damaged.
+        If there is a record about its people that is missing or damaged.
     """
     facts = describe(db, relation, role)
     rules = rules_from_arguments(facts.oid, k, options)
@@ -77,7 +77,7 @@ def _require_lasting_table(db: Database, facts: RelationFacts) -> None:
     if reads_tables_of_citus(db, facts.oid):
         raise UnsuitableRelation(
             f"Relation {facts.identifier} cannot answer queries: its rows are in tables of Citus.",
-            detail="The ledger knows rows by where a table has them, which Citus does not tell.",
+            detail="One statement reads blocks in one snapshot, and Citus has none for all nodes.",
             hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
         )
 
@@ -113,7 +113,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
-    """Disable queries on a relation and revoke the rights granted for them; the ledger of queries stays.
+    """Disable queries on a relation and revoke the rights granted for them; the record of answers stays.
 
     Raises
     ------

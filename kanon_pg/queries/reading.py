@@ -26,6 +26,7 @@ def full_scans(db: Database) -> Iterator[None]:
 
 _COUNTING = "track_counts"
 
+
 @contextmanager
 def without_statistics(db: Database) -> Iterator[None]:
     """Keep what is read inside the block out of the statistics, which every role can see at once.

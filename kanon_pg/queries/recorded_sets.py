@@ -32,8 +32,8 @@ CREATE TABLE sets (id INTEGER PRIMARY KEY, channel INTEGER NOT NULL, k INTEGER N
 CREATE TABLE keys (key INTEGER PRIMARY KEY);
 CREATE TABLE fresh_keys (key INTEGER PRIMARY KEY);
 CREATE TABLE tiny (channel INTEGER, id INTEGER, PRIMARY KEY (channel, id)) WITHOUT ROWID;
-CREATE TABLE shape (seed INTEGER NOT NULL, buckets INTEGER NOT NULL, k INTEGER NOT NULL, moved INTEGER NOT NULL,
-    fresh INTEGER NOT NULL);
+CREATE TABLE shape (seed INTEGER NOT NULL, buckets INTEGER NOT NULL, k INTEGER NOT NULL,
+    moved INTEGER NOT NULL, fresh INTEGER NOT NULL);
 """
 _SET_BITS = 63 - KEY_BITS
 _MOST_SETS = 2**_SET_BITS - 1
@@ -44,7 +44,7 @@ _Set = tuple[int, bytes]
 
 
 @dataclass(slots=True)
-class _Found:
+class _Sought:
     """What is known of a set: its number if it is recorded, and the entries whose sets it conflicts with."""
 
     keys: Keys
@@ -69,7 +69,7 @@ class RecordedSets:
             self.shape = Shape(buckets, k)
         except InputError as error:
             raise sqlite3.DatabaseError("the shape of its sketches is impossible") from error
-        self._found: dict[_Set, _Found] = {}
+        self._found: dict[_Set, _Sought] = {}
 
     def begin(self) -> None:
         """Forget what was found in an earlier transaction."""
@@ -86,7 +86,7 @@ class RecordedSets:
         """
         channels = self._channels()
         met = [list(_met(channels, item)) for item in figures]
-        self._found = {one: _Found(self.shape.keys(*one), True) for one in {*chain(*met)}}
+        self._found = {one: _Sought(self.shape.keys(*one), True) for one in {*chain(*met)}}
         self._find(self._found, k)
         return [set().union(*(self._found[one].owners for one in own)) for own in met]
 
@@ -107,7 +107,7 @@ class RecordedSets:
         self._look_up(known, k)
         for people, _ in own:
             if people not in self._found:
-                self._found[people] = _Found(self.shape.keys(*people, is_compared=False), False)
+                self._found[people] = _Sought(self.shape.keys(*people, is_compared=False), False)
         found = {one: self._found[one] for people, others in own for one in (people, *others)}
         number, keys = self.last(), list[int]()
         rows, tiny, raised = [], [], []
@@ -193,14 +193,14 @@ class RecordedSets:
     def _look_up(self, sets: Collection[_Set], k: int) -> None:
         """Find the numbers of sets of which nothing is known."""
         new = {
-            one: _Found(self.shape.keys(*one, is_compared=False), False)
+            one: _Sought(self.shape.keys(*one, is_compared=False), False)
             for one in sets
             if one not in self._found
         }
         self._find(new, k)
         self._found |= new
 
-    def _find(self, sets: Mapping[_Set, _Found], k: int) -> None:
+    def _find(self, sets: Mapping[_Set, _Sought], k: int) -> None:
         """Complete what is known of some sets."""
         wanted = list(sets.items())
         hits = self._hits([one for _, one in wanted])
@@ -218,7 +218,7 @@ class RecordedSets:
                 elif one.is_compared and 0 < different < max(k, own_k) and owner is not None:
                     one.owners.add(owner)
 
-    def _hits(self, wanted: Sequence[_Found]) -> defaultdict[int, set[int]]:
+    def _hits(self, wanted: Sequence[_Sought]) -> defaultdict[int, set[int]]:
         """Return by the numbers of recorded sets the positions of those that share enough keys with them."""
         targets, shared = defaultdict[int, list[tuple[int, int]]](list), defaultdict[int, int](int)
         for index, one in enumerate(wanted):

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from kanon_pg.db.catalog import describe, require_readable
+from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import KanonError, LedgerError, UnknownName
+from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, UnknownName
 from kanon_pg.queries.facts import Protection
 from kanon_pg.queries.load_facts import load_relation
 from kanon_pg.queries.record import Record
@@ -35,7 +36,7 @@ class NamedMark:
     Parameters
     ----------
     name : str
-        Of the record, as in ``kanon.ledger``.
+        Of the record, as in ``kanon.record``.
     """
 
     name: str
@@ -74,11 +75,14 @@ def open_record(db: Database, space: int, folder: str | None) -> tuple[str, Reco
     found = db.rows(statement("fetch_records"), space)
     if not found:
         raise LedgerError(
-            "There is no record of answers about these people.", hint="Protect the table again: kanon_protect."
+            "There is no record of answers about these people.",
+            hint="Protect the table again: kanon_protect.",
         )
     name = found[0]["name"]
     path = _path(db, name, folder)
-    marks = [] if found[0]["events"] is None else [Mark(found[0]["events"], bytes.fromhex(found[0]["digest"]))]
+    marks = (
+        [] if found[0]["events"] is None else [Mark(found[0]["events"], bytes.fromhex(found[0]["digest"]))]
+    )
     record = _open.get(path)
     if record is None:
         record = _open[path] = Record.open(path, marks, checkpoint=db.checkpoint)
@@ -121,9 +125,16 @@ def _protection(db: Database, relation: str, role: str) -> Protection:
     found = load_relation(db, facts.schema, facts.name, role).protection
     if found is None or not found.rules:
         raise UnknownName(
-            f"{facts.identifier} answers no queries.", hint="It begins with: SELECT kanon_protect('relation', 5)."
+            f"{facts.identifier} answers no queries.",
+            hint="It begins with: SELECT kanon_protect('relation', 5).",
         )
     return found
+
+
+def _remedy(relation: str, problem: KanonError) -> str:
+    begin = f"SELECT kanon.restart_record({Literal(relation)});"
+    # a file that cannot be read now is not to be given up
+    return problem.hint or "" if isinstance(problem, LedgerUnavailable) else f"{problem.hint} {begin}"
 
 
 def _new_record(db: Database, k: int, folder: str | None) -> str:
@@ -145,9 +156,9 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     Returns
     -------
     list of dict
-        ``relation``, ``entry``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``, ``reason``,
-        ``blocked_by`` (entries of which figures conflicted with it) and ``forgotten``. Holds what analysts wrote, and
-        nothing of the data.
+        ``relation``, ``entry``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``,
+        ``reason``, ``blocked_by`` (entries of which figures conflicted with it) and ``forgotten``. Holds what
+        analysts wrote, and nothing of the data.
     """
     found: list[dict[str, Any]] = []
     for row in db.rows(statement("list_records")):
@@ -198,7 +209,13 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
                 "relation": row["relation"],
                 "ok": problem is None,
                 "problem": None if problem is None else problem.message,
-                "remedy": None if problem is None else problem.hint,
+                "remedy": None if problem is None else _remedy(row["relation"], problem),
             }
         )
     return found
+
+
+def _remedy(relation: str, problem: KanonError) -> str:
+    begin = f"SELECT kanon.restart_record({Literal(relation)});"
+    # a file that cannot be read now is not to be given up
+    return problem.hint or "" if isinstance(problem, LedgerUnavailable) else f"{problem.hint} {begin}"

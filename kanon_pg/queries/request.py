@@ -10,6 +10,7 @@ from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
 from kanon_pg.queries.findings import Finding
 
+
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
     """A query as the analyst wrote it.
@@ -104,8 +105,5 @@ def refused(findings: Sequence[Finding]) -> QueryRefused:
         At least one; the first gives the message.
     """
     first = findings[0]
-    lines = [
-        f"{finding.code} at {finding.place}: {finding.sentence}"
-        for finding in findings[:_MOST_SHOWN]
-    ]
+    lines = [f"{finding.code} at {finding.place}: {finding.sentence}" for finding in findings[:_MOST_SHOWN]]
     return QueryRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)

@@ -66,7 +66,7 @@ _ANEW = """
 
 
 def furnish(connection: psycopg.Connection[Any]) -> None:
-    """Make tables, declarations, a hierarchy, releases of each kind and a protected table with a ledger.
+    """Make tables, declarations, a hierarchy, releases of each kind and a protected table with a record.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def differences(connection: psycopg.Connection[Any]) -> list[str]:
     expected = dict(connection.execute("SELECT subject, found FROM public.expected").fetchall())
     found = _different("restored", connection, expected)
     if _answered(connection):
-        found.append("queries are answered although their ledger stayed behind")
+        found.append("queries are answered although their record stayed behind")
     # other cells of a row type that is known keep their rule; the rows of new ones are suppressed
     for (release,) in connection.execute("SELECT release::text FROM kanon.releases").fetchall():
         connection.execute("SELECT kanon_refresh(%s)", [release])
     found += _different("refreshed", connection, expected)
-    connection.execute("SELECT kanon.restart_ledger('public.visits')")
+    connection.execute("SELECT kanon.restart_record('public.visits')")
     if not _answered(connection):
-        found.append("queries are not answered after their ledger was begun anew")
+        found.append("queries are not answered after their record was begun anew")
     connection.execute(_ANEW)
     found += _too_small("published anew", connection)
     return found
@@ -121,7 +121,7 @@ def _state(connection: psycopg.Connection[Any]) -> dict[str, str]:
         "declarations": "SELECT * FROM kanon.declarations",
         "hierarchies": "SELECT v::text FROM kanon_hierarchy_values('ages') AS v",
         "releases": "SELECT release, view::text, base::text, parameters, k, p, classes FROM kanon.releases",
-        "protected": "SELECT relation::text, k, mode, ledger FROM kanon.protection",
+        "protected": "SELECT relation::text, k, mode, refusals FROM kanon.protection",
     }
     for release, view in _views(connection):
         queries[f"rows of {release}"] = f"SELECT v::text FROM {view} AS v"

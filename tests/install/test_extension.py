@@ -76,7 +76,7 @@ def test_what_is_declared_and_published_moves_to_another_database(
                 "SELECT version, revoked_temporary FROM kanon.version",
             ):
                 assert restored.execute(query).fetchall() == db.execute(query).fetchall(), query
-            ((problem,),) = restored.execute("SELECT problem FROM kanon.ledger_states").fetchall()
+            ((problem,),) = restored.execute("SELECT problem FROM kanon.record_states").fetchall()
             assert "missing" in problem
             restored.execute("DELETE FROM patients WHERE age = 20")
             restored.execute("SELECT kanon_refresh('patients')")

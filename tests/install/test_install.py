@@ -119,12 +119,6 @@ def test_objects_that_use_an_earlier_signature_are_named_and_nothing_changes(
 
 _BEFORE_QUERIES = """
     ALTER TABLE kanon.protection RENAME COLUMN queries TO questions;
-    ALTER TABLE kanon.protection RENAME COLUMN all_queries TO all_questions;
-    ALTER TABLE kanon.protection RENAME CONSTRAINT protection_queries_check TO protection_questions_check;
-    ALTER TABLE kanon.protection RENAME CONSTRAINT protection_all_queries_check
-        TO protection_all_questions_check;
-    ALTER VIEW kanon.protections RENAME COLUMN queries TO questions;
-    ALTER VIEW kanon.protections RENAME COLUMN all_queries TO all_questions;
     DROP VIEW kanon.query_log;
     DROP FUNCTION kanon.query_log;
     CREATE FUNCTION kanon.query_log() RETURNS TABLE (relation text, question text) LANGUAGE plpgsql
@@ -133,22 +127,19 @@ _BEFORE_QUERIES = """
     ALTER FUNCTION kanon.query_log() OWNER TO kanon_owner;
     ALTER VIEW kanon.query_log OWNER TO kanon_owner;
 """
-"""The earlier name of queries, with the view kanon.protections, which 0.1.0 did not have."""
+"""The earlier name of queries."""
 
 
 def test_views_whose_columns_have_other_names_now_are_replaced(
     installed_dsn: str, db: psycopg.Connection
 ) -> None:
     db.execute("SELECT kanon_declare('patients', quasi_identifiers => '{age}')")
-    db.execute("""SELECT kanon_protect('patients', 5, '{"queries": 7, "all_queries": 9}')""")
+    db.execute("""SELECT kanon_protect('patients', 5, '{"queries": 7}')""")
     before = picture(db)
     db.execute(_BEFORE_QUERIES)
-    db.execute("CREATE VIEW public.mine AS SELECT questions FROM kanon.protections")
     install(installed_dsn)
-    assert db.execute("SELECT queries, all_queries FROM kanon.protections").fetchone() == (7, 9)
-    assert db.execute("SELECT questions FROM public.mine").fetchone() == (7,)
+    assert db.execute("SELECT queries FROM kanon.protections").fetchone() == (7,)
     assert db.execute("SELECT count(*) FROM kanon.query_log WHERE query <> ''").fetchone() == (0,)
-    db.execute("DROP VIEW public.mine")
     assert picture(db) == before
 
 
@@ -156,7 +147,7 @@ def test_functions_that_come_and_go_with_plpython_are_known(db: psycopg.Connecti
     """A signature that changes is one that `CREATE OR REPLACE` refuses, unless the function was dropped."""
     known = [function for function, *_ in db.execute(statement("own_functions").text.encode())]
     names = {name.rpartition(".")[2].partition("(")[0] for name in known}
-    assert {path.stem for path in (sql_root() / "functions" / "server").glob("*.sql")} <= names
+    assert {path.stem for path in (sql_root() / "functions" / "plpython").glob("*.sql")} <= names
 
 
 def test_a_later_version_is_not_overwritten(installed_dsn: str, db: psycopg.Connection) -> None:

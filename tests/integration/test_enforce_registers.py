@@ -55,7 +55,7 @@ def furnish(admin: psycopg.Connection[Any]) -> None:
         # the rules are the default ones, but how many refusals lock out is not the question here
         admin.execute(
             "select kanon_protect(%s::regclass, 5, %s::jsonb)",
-            [f"public.{made.table}", '{"refusals": 1000, "near_refusals": 1000}'],
+            [f"public.{made.table}", '{"refusals": 1000}'],
         )
 
 

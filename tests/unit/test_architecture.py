@@ -15,7 +15,6 @@ from kanon_pg.core.solving import METHODS
 from kanon_pg.errors import KanonError
 from kanon_pg.hierarchies.build import NAMES
 from kanon_pg.measures import Measures
-from kanon_pg.queries.check import rules
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.worker import models
 from kanon_pg.worker.models.evaluator import MODELS
@@ -113,11 +112,6 @@ def test_each_privacy_model_is_listed():
         importlib.import_module(name)
     described = {kind for kind in subclasses(PrivacyModel) if not inspect.isabstract(kind)}
     assert {type(one) for one in MODELS} == {kind for kind in described if "name" in vars(kind)}
-
-
-def test_each_module_of_rules_has_a_rule_that_runs():
-    running = {rule.__module__ for rule in (*rules.LEVEL_RULES, *rules.PLAN_RULES)}
-    assert running == modules_in(rules)
 
 
 def test_each_builder_is_explained():

@@ -1,4 +1,4 @@
--- The ledger of queries, for curators. A function, not a view: it reads files.
+-- The log of queries, for curators. A function, not a view: it reads files.
 CREATE OR REPLACE FUNCTION kanon.query_log()
 RETURNS TABLE (
     relation text,

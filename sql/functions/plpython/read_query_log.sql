@@ -28,4 +28,4 @@ ALTER FUNCTION kanon.read_query_log OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.read_query_log FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.read_query_log TO kanon_curator;
 COMMENT ON FUNCTION kanon.read_query_log IS
-'Reads the ledger of queries; called by kanon.query_log.';
+'Reads the log of queries; called by kanon.query_log.';

@@ -1,4 +1,4 @@
--- The ledger of queries as a view, for curators.
+-- The log of queries as a view, for curators.
 CREATE OR REPLACE VIEW kanon.query_log AS
 SELECT relation, entry, asked_at, login, role, query, parameters, outcome, reason, blocked_by, forgotten
 FROM kanon.query_log();
