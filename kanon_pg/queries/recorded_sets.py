@@ -154,21 +154,15 @@ class RecordedSets:
     def are_findable(self, numbers: Collection[int]) -> bool:
         """Return whether some sets, and no others, are compared, and have all their keys; reads all."""
         compared = {number for (number,) in self._db.execute("SELECT id FROM sets WHERE entry IS NOT NULL")}
-        tiny, missing = set(self._db.execute("SELECT channel, id FROM tiny")), 0
-        surplus = self._one("SELECT (SELECT count(*) FROM keys) + (SELECT count(*) FROM fresh_keys)")
+        tiny, wanted, present = set(self._db.execute("SELECT channel, id FROM tiny")), 0, 0
         for keys, own_tiny in self._keyed():
-            values = json.dumps(sorted(keys))
+            wanted += len(set(keys))
             for table in ("keys", "fresh_keys"):
-                surplus -= self._one(
-                    f"SELECT count(*) FROM {table} WHERE key IN (SELECT value FROM json_each(?))", values
-                )
-            missing += self._one(
-                """SELECT count(*) FROM json_each(?) WHERE value NOT IN (SELECT key FROM keys)
-                   AND value NOT IN (SELECT key FROM fresh_keys)""",
-                values,
-            )
+                command = f"SELECT count(*) FROM {table} WHERE key IN (SELECT value FROM json_each(?))"
+                present += self._one(command, json.dumps(sorted(keys)))
             tiny.symmetric_difference_update(own_tiny)
-        return compared == numbers and not (surplus or missing or tiny)
+        stored = self._one("SELECT (SELECT count(*) FROM keys) + (SELECT count(*) FROM fresh_keys)")
+        return compared == numbers and wanted == present == stored and not tiny
 
     def _keyed(self) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
         """Yield keys of the sets that are compared, and which of these are tiny, some at a time."""
