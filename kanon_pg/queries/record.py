@@ -155,16 +155,17 @@ class Record:
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16000; "
             "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
         )
-        size, waiting = self._path.stat().st_size, 0
-        with suppress(FileNotFoundError):
-            waiting = self._path.with_name(f"{self._path.name}-wal").stat().st_size
-        # pages that the file lacks may wait in the write-ahead log
-        if not waiting and size < self._pragma("page_count") * self._pragma("page_size"):
-            raise damaged("It is shorter than it says.")
-        record_log.check(db, marks)
-        self._sets = RecordedSets(db)
-        if self._sets.last() != record_log.last_set(db):
-            raise damaged("It has other sets than its log says.")
+        with self._snapshot():
+            pages, waiting = self._pragma("page_count"), 0
+            with suppress(FileNotFoundError):
+                waiting = self._path.with_name(f"{self._path.name}-wal").stat().st_size
+            # pages that the file lacks may wait in the write-ahead log
+            if not waiting and self._path.stat().st_size < pages * self._pragma("page_size"):
+                raise damaged("It is shorter than it says.")
+            record_log.check(db, marks)
+            self._sets = RecordedSets(db)
+            if self._sets.last() != record_log.last_set(db):
+                raise damaged("It has other sets than its log says.")
 
     def _pragma(self, name: str) -> int:
         return int(self._db.execute(f"PRAGMA {name}").fetchone()[0])
@@ -335,11 +336,13 @@ class Record:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
+        """Read the state of one moment."""
         self._db.execute("BEGIN")
         try:
             yield
         finally:
-            self._db.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -77,7 +77,7 @@ class RecordedSets:
 
     def last(self) -> int:
         """Return the number of the last set, 0 without any."""
-        return int(self._db.execute("SELECT coalesce(max(id), 0) FROM sets").fetchone()[0])
+        return self._one("SELECT coalesce(max(id), 0) FROM sets")
 
     def conflicts(self, figures: Sequence[FigureSet], k: int) -> list[set[int]]:
         """Return for each figure the entries that disclosed sets with which it conflicts.
@@ -147,36 +147,38 @@ class RecordedSets:
         for table in ("keys", "fresh_keys", "tiny"):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("UPDATE shape SET k = ?, moved = 0, fresh = 0", (k,))
-        found = list[int]()
-        for number, channel, _, entry, sketch in self._read():
-            if entry is not None:
-                keys = self.shape.keys(channel, sketch)
-                found += _numbered(keys, number)
-                self._db.executemany("INSERT INTO tiny VALUES (?, ?)", [(channel, number)] * keys.is_tiny)
-            if len(found) > _FRESH_KEYS:
-                self._insert("keys", found)
-                found = []
-        self._insert("keys", found)
+        for keys, tiny in self._keyed():
+            self._insert("keys", keys)
+            self._db.executemany("INSERT INTO tiny VALUES (?, ?)", tiny)
 
     def are_findable(self, numbers: Collection[int]) -> bool:
         """Return whether some sets, and no others, are compared, and have all their keys; reads all."""
         compared = {number for (number,) in self._db.execute("SELECT id FROM sets WHERE entry IS NOT NULL")}
-        if compared != numbers:
-            return False
-        tiny = set(self._db.execute("SELECT channel, id FROM tiny"))
+        tiny, wanted, present = set(self._db.execute("SELECT channel, id FROM tiny")), 0, 0
+        for keys, own_tiny in self._keyed():
+            wanted += len(set(keys))
+            for table in ("keys", "fresh_keys"):
+                command = f"SELECT count(*) FROM {table} WHERE key IN (SELECT value FROM json_each(?))"
+                present += self._one(command, json.dumps(sorted(keys)))
+            tiny.symmetric_difference_update(own_tiny)
+        stored = self._one("SELECT (SELECT count(*) FROM keys) + (SELECT count(*) FROM fresh_keys)")
+        return compared == numbers and wanted == present == stored and not tiny
+
+    def _keyed(self) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+        """Yield keys of the sets that are compared, and which of these are tiny, some at a time."""
+        found, tiny = list[int](), list[tuple[int, int]]()
         for number, channel, _, entry, sketch in self._read():
-            keys = self.shape.keys(channel, sketch)
-            wanted = [] if entry is None else sorted(set(_numbered(keys, number)))
-            present = self._db.execute(
-                """SELECT key FROM keys WHERE key IN (SELECT value FROM json_each(?1)) UNION
-                   SELECT key FROM fresh_keys WHERE key IN (SELECT value FROM json_each(?1)) ORDER BY key""",
-                (json.dumps(wanted),),
-            )
-            if [key for (key,) in present] != wanted:
-                return False
-            if ((channel, number) in tiny) != (entry is not None and keys.is_tiny):
-                return False
-        return True
+            if entry is not None:
+                keys = self.shape.keys(channel, sketch, is_compared=False)
+                found += _numbered(keys, number)
+                tiny += [(channel, number)] * keys.is_tiny
+            if len(found) > _FRESH_KEYS:
+                yield found, tiny
+                found, tiny = [], []
+        yield found, tiny
+
+    def _one(self, command: str, *values: object) -> int:
+        return int(self._db.execute(command, values).fetchone()[0])
 
     def seal(self, first: int, last: int) -> bytes:
         """Return a digest of the sets from one number to another, empty without any."""

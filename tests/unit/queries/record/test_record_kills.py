@@ -94,3 +94,15 @@ def test_of_answers_that_race_each_other_only_one_is_given(path: Path) -> None:
     assert len(record.log()) == 80
     record.verify()
     record.close()
+
+
+def test_a_record_can_be_opened_while_others_write(path: Path) -> None:
+    writer = _started(_WRITER, path, 0)
+    assert writer.stdout is not None
+    for _ in range(40):
+        _, events, digest = writer.stdout.readline().split()
+        record = Record.open(path, [Mark(int(events), bytes.fromhex(digest))])
+        assert record.mark().events >= int(events)
+        record.close()
+    writer.kill()
+    writer.communicate()
