@@ -18,6 +18,13 @@ BEGIN
     SELECT b.reader INTO found
     FROM kanon.base AS b
     WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
+    IF found IS NULL THEN
+        -- another session may be giving it one; a negative number is no reader's
+        PERFORM pg_advisory_xact_lock({{ readers_lock }}, -abs(hashoid(CASE WHEN for_queries THEN owner::oid ELSE claim_reader.relation::oid END)));
+        SELECT b.reader INTO found
+        FROM kanon.base AS b
+        WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
+    END IF;
     IF found IS NOT NULL THEN
         RETURN format('kanon_base_%s', found);
     END IF;
@@ -61,8 +68,10 @@ BEGIN
                 CASE WHEN for_queries THEN owner END
             );
         EXCEPTION
+            -- in a transaction that does not see what others did since it began
             WHEN unique_violation THEN
-                RAISE serialization_failure USING
+                RAISE EXCEPTION USING
+                    ERRCODE = 'KA602',
                     MESSAGE = 'kanon: Another session gave the relation a reader at the same time.',
                     HINT = 'Repeat the call.';
         END;

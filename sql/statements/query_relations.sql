@@ -90,6 +90,11 @@ SELECT
         INNER JOIN pg_catalog.pg_class AS b ON b.oid = r.oid
         WHERE r.root = c.oid AND (
             b.relkind NOT IN ('r', 'p', 'v', 'm') OR b.relpersistence = 't' OR b.relrowsecurity OR EXISTS (
+                -- read with the reading role's rights, which may read more than the analyst
+                SELECT
+                FROM pg_catalog.pg_options_to_table(b.reloptions) AS o
+                WHERE b.relkind = 'v' AND o.option_name = 'security_invoker' AND o.option_value::boolean
+            ) OR EXISTS (
                 SELECT
                 FROM pg_catalog.pg_rewrite AS w
                 INNER JOIN pg_catalog.pg_depend AS d
