@@ -169,7 +169,9 @@ $body$
         DROP ROLE kanon_nodes;
         ALTER ROLE kanon_owner LOGIN;
         FOR reader IN 1..most LOOP
+            -- READ ONLY of the coordinator's transaction does not reach other nodes
             EXECUTE format('ALTER ROLE kanon_base_%s LOGIN', reader);
+            EXECUTE format('ALTER ROLE kanon_base_%s SET default_transaction_read_only = on', reader);
         END LOOP;
         PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
         -- Not on the coordinator, unless it holds shards itself: then the other nodes fetch rows from there, too.
