@@ -34,8 +34,8 @@ cases = pytest.mark.parametrize("case", CASES)
 class _Listening(PsycopgDatabase):
     """Remembers the statements that read something."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        super().__init__(connection)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.heard: list[tuple[Statement, tuple[Any, ...]]] = []
 
     def read(self, command: Statement, *arguments: Any) -> Any:
@@ -135,9 +135,12 @@ ANALYSES: dict[str, Callable[[psycopg.Connection[Any]], Any]] = {
 def test_no_node_sends_a_row_of_the_table_that_is_analysed(citus, monkeypatch, analysis):
     create_patients(citus)
     databases: list[_Listening] = []
-    monkeypatch.setattr(
-        client, "PsycopgDatabase", lambda *given: databases.append(_Listening(*given)) or databases[-1]
-    )
+
+    def listen(*given: Any) -> _Listening:
+        databases.append(_Listening(*given))
+        return databases[-1]
+
+    monkeypatch.setattr(client, "PsycopgDatabase", listen)
     ANALYSES[analysis](citus)
     # afterwards: what is explained makes Citus connect to the coordinator, too, where no reader may log in
     with citus.transaction():
