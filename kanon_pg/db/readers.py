@@ -173,9 +173,7 @@ def define_base(
     if db.rows(statement("left_base"), base.name):
         # of a database that was copied without kanon's record
         drop_base(db, base.name, shown=shown)
-    db.row(
-        statement("define_base", reader=reader), base.name, _row_type(base.name), str(text), rows, shown
-    )
+    db.row(statement("define_base", reader=reader), base.name, _row_type(base.name), str(text), rows, shown)
     return Fragment(f"{Identifier.of(SHOWN_SCHEMA, base.name)}(CURRENT_USER)" if shown else f"{base}()")
 
 

@@ -258,9 +258,7 @@ def _create_reader(db: Database, plan: ReleasePlan, storage: Identifier) -> Frag
     )
     db.execute(statement("distributed/close_reader", reader=reader))
     db.execute(statement("distributed/open_reader", reader=reader))
-    return render(
-        "distributed/read_shards", reader=reader, stored=[_collated(column) for column in columns]
-    )
+    return render("distributed/read_shards", reader=reader, stored=[_collated(column) for column in columns])
 
 
 def _collated(column: ColumnFacts) -> dict[str, Any]:

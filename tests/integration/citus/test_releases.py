@@ -11,7 +11,13 @@ from psycopg.rows import dict_row
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.statements import Statement
-from tests.integration.citus.tables import classes, create_patients, create_stays, declare_patients, storage_of
+from tests.integration.citus.tables import (
+    classes,
+    create_patients,
+    create_stays,
+    declare_patients,
+    storage_of,
+)
 
 K = 12
 QUASI = ("zip", "age", "sex")
