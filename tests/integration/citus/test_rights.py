@@ -190,7 +190,8 @@ def test_code_that_reads_on_nodes_writes_nothing_there(citus, nodes, citus_datab
     )
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         citus.execute(
-            f"SELECT FROM kanon.read_rows_{reader}('SELECT sum(age) FROM public.writing', '{{}}') AS t (n bigint)"
+            f"SELECT FROM kanon.read_rows_{reader}("
+            "'SELECT sum(age) FROM public.writing', '{}') AS t (n bigint)"
         )
     found = on_each(nodes, citus_database, "SELECT count(*) FROM public.open_to_all")
     assert found == [[(0,)]] * 3
