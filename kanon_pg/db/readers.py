@@ -14,8 +14,9 @@ from typing import Protocol
 
 from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
 
@@ -172,7 +173,7 @@ def define_base(
     if db.rows(statement("left_base"), base.name):
         # of a database that was copied without kanon's record
         drop_base(db, base.name, shown=shown)
-    db.row(statement("define_base", reader=reader), base.name, str(text), rows, shown)
+    db.row(statement("define_base", reader=reader), base.name, _row_type(base.name), str(text), rows, shown)
     return Fragment(f"{Identifier.of(SHOWN_SCHEMA, base.name)}(CURRENT_USER)" if shown else f"{base}()")
 
 
@@ -185,7 +186,12 @@ def gather_statistics(db: Database, relation: Identifier) -> None:
 
 def drop_base(db: Database, name: str, *, shown: bool = False) -> None:
     """Remove what `define_base` made, after everything that shows its rows."""
-    base = Identifier.of(SCHEMA, name)
+    base, row_type = Identifier.of(SCHEMA, name), Identifier.of(SCHEMA, _row_type(name))
     function = Fragment(f"{Identifier.of(SHOWN_SCHEMA, name)}(name)" if shown else f"{base}()")
     db.execute(statement("drop_base_function", function=function))
-    db.execute(statement("drop_base", base=base))
+    with dropped_everywhere(db):
+        db.execute(statement("drop_base", base=base, row_type=row_type))
+
+
+def _row_type(name: str) -> str:
+    return derived_name(name, "type")

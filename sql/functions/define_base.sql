@@ -1,7 +1,8 @@
 -- Creates what a release, or a view of row types, reads of a base relation: a view with the relation's columns, on which
 -- everything else depends, and a function that returns the view's rows with the rights of the current role, a reader. What
--- the rows' code did to the session is taken back, and it cannot write.
-CREATE OR REPLACE FUNCTION kanon.define_base(name name, statement text, rows bigint, shown boolean)
+-- the rows' code did to the session is taken back, and it cannot write. The rows are of the type of another view, which names
+-- the first by its type alone: Citus distributes no table of which a view and a function that returns its rows depend on each other.
+CREATE OR REPLACE FUNCTION kanon.define_base(name name, row_type name, statement text, rows bigint, shown boolean)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -12,10 +13,24 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     EXECUTE format('CREATE VIEW kanon_bases.%I AS %s', name, statement);
+    EXECUTE (
+        SELECT format(
+            'CREATE VIEW kanon_bases.%I AS SELECT %s WHERE NULL::kanon_bases.%I IS NOT NULL', row_type,
+            string_agg(
+                format('NULL::%s', format_type(a.atttypid, a.atttypmod))
+                || CASE WHEN a.attcollation <> 0 THEN format(' COLLATE %s', a.attcollation::regcollation) ELSE '' END
+                || format(' AS %I', a.attname),
+                ', ' ORDER BY a.attnum
+            ),
+            name
+        )
+        FROM pg_attribute AS a
+        WHERE a.attrelid = format('kanon_bases.%I', name)::regclass AND a.attnum > 0
+    );
     EXECUTE format(
         $create$
 CREATE FUNCTION %5$I.%1$I(%3$s)
-RETURNS SETOF kanon_bases.%1$I
+RETURNS SETOF kanon_bases.%6$I
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -54,7 +69,8 @@ $body$
         -- for whom; only a view can say so, because nobody may use the schema, not even readers
         CASE WHEN shown THEN 'asking name' ELSE '' END,
         CASE WHEN shown THEN 'PERFORM set_config(''kanon.asking'', asking, true);' ELSE '' END,
-        CASE WHEN shown THEN 'kanon_shown' ELSE 'kanon_bases' END
+        CASE WHEN shown THEN 'kanon_shown' ELSE 'kanon_bases' END,
+        row_type
     );
     IF NOT shown THEN
         EXECUTE format('REVOKE ALL ON ROUTINE kanon_bases.%I FROM PUBLIC', name);

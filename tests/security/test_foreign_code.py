@@ -206,7 +206,7 @@ VEHICLES = {
     "view of the reader": run("do $$ declare v regclass; begin for v in select oid from pg_class where relowner = current_user::regrole loop execute format('grant select on %s to public', v); end loop; end $$"),
     "membership of the reader": run("do $$ begin execute format('grant %I to public', current_user); end $$"),
     "reading as the victim's reader": run("select t from kanon.read_rows_{victims}('select trap.gained(10) from vic.salaries', '{}') as t (x text)"),
-    "defining as a reader": run("do $$ begin for i in 1..16 loop execute format('select kanon.define_%s(''x'', ''select trap.spy()'', 1, true)', i); end loop; end $$"),
+    "defining as a reader": run("do $$ begin for i in 1..16 loop execute format('select kanon.define_%s(''x'', ''y'', ''select trap.spy()'', 1, true)', i); end loop; end $$"),
     "pending statement": run("select kanon.read_{victims}()"),
     "claim of a reader": run("select kanon.claim_reader('trap.data', false)"),
     "inner functions": run("select kanon.boot(); select kanon.forget_statements('{}')"),
