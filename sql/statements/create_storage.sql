@@ -2,10 +2,7 @@
 -- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy
 -- model. Row types that the mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
-WITH {% include "guard/base.sql" %}
-
-
-{% include "guard/assigned.sql" %}
+WITH {% include "guard/assigned.sql" %}
 
 
 {% include "guard/masked.sql" %}
@@ -80,7 +77,9 @@ counted AS (
         classes.class_hash AS class,
         classes.size,
 {% endif %}
-        classes.people
+        classes.people,
+        -- not in each class: rows would be sorted for that
+        pg_catalog.row_number() OVER () AS place
     FROM hashed
     INNER JOIN classes ON classes.class_hash = hashed.class_hash
 ){% if model_checks %},{% endif %}
@@ -107,7 +106,8 @@ counted AS (
         min(row_number) OVER same_class AS class,
 {% endif %}
         hashed.*,
-        count(*) OVER same_class AS people
+        count(*) OVER same_class AS people,
+        pg_catalog.row_number() OVER same_class AS place
     FROM hashed
     WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})
 ){% if model_checks %},{% endif %}

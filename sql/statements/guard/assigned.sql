@@ -8,7 +8,8 @@ typed AS MATERIALIZED (
     SELECT
         base.*,
         {% include "guard/row_type.sql" %} AS row_type
-    FROM base
+    FROM
+{% include "guard/base.sql" %}
 ),
 
 divided AS MATERIALIZED (
@@ -55,7 +56,8 @@ assigned AS (
 {% else %}
 assigned AS (
     SELECT base.*, mapping.pattern
-    FROM base
+    FROM
+{% include "guard/base.sql" %}
     LEFT JOIN {{ mapping }} AS mapping
         ON mapping.row_type = {% include "guard/row_type.sql" %}
 

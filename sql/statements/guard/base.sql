@@ -1,10 +1,9 @@
-{# The columns that the guard reads of the base relation, under names that are free of the user's: through the relation's
-   reader, unless kanon itself made the table. #}
-base AS (
+{# What the guard reads of the base relation, under names that are free of the user's: through the relation's reader, unless
+   kanon itself made the table. As a common table expression the function's rows would be stored a second time. #}
 {% if source %}
-    SELECT * FROM {{ source }}
+    {{ source }} AS base
 {% else %}
+    (
 {% include "guard/base_columns.sql" %}
-
+    ) AS base
 {% endif %}
-),
