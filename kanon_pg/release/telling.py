@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from kanon_pg.db.catalog import ColumnFacts, has_equality
+from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
@@ -71,7 +71,7 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
         How many rows the base relation has.
     """
     base = plan.base
-    carried = [column for column in plan.carried if has_equality(db, base, (column,))]
+    carried = plan.carried
     if not carried or reads_tables_of_citus(db, base.oid):
         return
     masked = _masked(db, plan, storage)

@@ -1,6 +1,7 @@
 -- Creates what a release, or a view of row types, reads of a base relation: a view with the relation's columns, on which
 -- everything else depends, and a function that returns the view's rows with the rights of the current role, a reader. What
--- the rows' code did to the session is taken back, and it cannot write.
+-- the rows' code did to the session is taken back, and it cannot write. The planner would keep all rows of a volatile function
+-- another time in each common table expression that they pass through.
 CREATE OR REPLACE FUNCTION kanon.define_base(name name, statement text, rows bigint, shown boolean)
 RETURNS void
 LANGUAGE plpgsql
@@ -17,7 +18,7 @@ BEGIN
 CREATE FUNCTION %5$I.%1$I(%3$s)
 RETURNS SETOF kanon_bases.%1$I
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT

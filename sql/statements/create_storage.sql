@@ -2,7 +2,10 @@
 -- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy
 -- model. Row types that the mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
-WITH {% include "guard/assigned.sql" %}
+WITH {% include "guard/base.sql" %}
+
+
+{% include "guard/assigned.sql" %}
 
 
 {% include "guard/masked.sql" %}
@@ -14,11 +17,11 @@ WITH {% include "guard/assigned.sql" %}
 -- Two people with the same hash count as one.
 hashed AS MATERIALIZED (
     SELECT
-        masked.*,
-        CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END AS who,
         pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
-        ) AS class_hash
+        ) AS class_hash,
+        CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END AS who,
+        masked.*
     FROM masked
 ),
 
@@ -88,13 +91,13 @@ counted AS (
 -- The hash sorts quickly; classes are compared cell by cell.
 hashed AS (
     SELECT
-        masked.*,
+        pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
+        ) AS class_hash,
 {% if model_checks %}
         pg_catalog.row_number() OVER () AS row_number,
 {% endif %}
-        pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
-        ) AS class_hash
+        masked.*
     FROM masked
     OFFSET 0
 ),

@@ -6,7 +6,10 @@
    - Otherwise the others are taken for what is left of what is stored, where they look like it: is_assumed. Those that do
      not may have been what is stored and looks like no row: they are not known.
    Rows that readers of the release cannot tell apart are not known if only chance says which cells they have. #}
-    WITH {% include "guard/assigned.sql" %}
+    WITH {% include "guard/base.sql" %}
+
+
+    {% include "guard/assigned.sql" %}
 
 
     {% include "guard/masked.sql" %}

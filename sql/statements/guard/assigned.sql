@@ -8,8 +8,7 @@ typed AS MATERIALIZED (
     SELECT
         base.*,
         {% include "guard/row_type.sql" %} AS row_type
-    FROM
-{% include "guard/base.sql" %}
+    FROM base
 ),
 
 divided AS MATERIALIZED (
@@ -56,8 +55,7 @@ assigned AS (
 {% else %}
 assigned AS (
     SELECT base.*, mapping.pattern
-    FROM
-{% include "guard/base.sql" %}
+    FROM base
     LEFT JOIN {{ mapping }} AS mapping
         ON mapping.row_type = {% include "guard/row_type.sql" %}
 
