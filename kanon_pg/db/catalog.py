@@ -278,6 +278,12 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
     )
 
 
+def is_reachable(db: Database, oid: int, role: str) -> bool:
+    """Return whether a role may name what is in the schema of a relation."""
+    usable: bool = db.row(statement("describe_relation"), oid, role)["schema_usable"]
+    return usable
+
+
 def describe_readable(db: Database, relation: str | None, role: str) -> RelationFacts:
     """Look a relation up that a role may read as a whole.
 

@@ -131,15 +131,16 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
             f"Relation {relation.identifier} has row-level security: what reads it could silently miss rows.",
             hint="Use a view, owned by the table's owner.",
         )
+    reader = reader_of(db, relation.oid)
     is_lent = (
-        reader_of(db, relation.oid) is None
+        reader is None
         and not db.row(statement("cannot_write"))["read_only"]
         # a right that was granted in a transaction cannot be used on other nodes before it ends
         and not reads_tables_of_citus(db, relation.oid)
     )
     if is_lent:
         db.row(statement("grant_read"), relation.oid)
-    with db.reading_as(require_reader(db, relation)):
+    with db.reading_as(require_reader(db, relation) if reader is None else reader):
         yield
     if is_lent:
         db.row(statement("revoke_read"), relation.oid)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.catalog import RelationFacts, describe, is_reachable
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import is_own, reader_role, require_reader
@@ -48,7 +48,7 @@ def require_readable_base(db: Database, facts: RelationFacts, *, whole: bool = T
     """
     role = OWNER if is_own(facts) else reader_role(require_reader(db, facts))
     for name in (role, OWNER):
-        if not describe(db, str(facts.oid), name).reachable:
+        if not is_reachable(db, facts.oid, name):
             raise _unreadable(facts, name, f"GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {name};")
     seen = describe(db, str(facts.oid), role)
     if not (seen.selectable or (not whole and any(column.selectable for column in seen.columns))):

@@ -2,6 +2,7 @@
 -- everything else depends, and a function that returns the view's rows with the rights of the current role, a reader. What
 -- the rows' code did to the session is taken back, and it cannot write. The rows are of the type of another view, which names
 -- the first by its type alone: Citus distributes no table of which a view and a function that returns its rows depend on each other.
+-- The planner would keep all rows of a volatile function another time in each common table expression that they pass through.
 CREATE OR REPLACE FUNCTION kanon.define_base(name name, row_type name, statement text, rows bigint, shown boolean)
 RETURNS void
 LANGUAGE plpgsql
@@ -32,7 +33,7 @@ BEGIN
 CREATE FUNCTION %5$I.%1$I(%3$s)
 RETURNS SETOF kanon_bases.%6$I
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
