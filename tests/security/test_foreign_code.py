@@ -550,3 +550,19 @@ def test_code_that_comes_while_a_release_is_made_has_no_more_rights(battle: Batt
         thread.join()
     assert not granted(before, reach(battle.dba))
     assert battle.dba.execute("select count(*) from trap.loot").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("schema", ["kanon_shards", "kanon_more", "safe_more"])
+def test_nobody_makes_a_schema_whose_code_runs_as_the_caller(battle: Battle, schema: str) -> None:
+    """What is kanon's own is known by its owner: a role that may create schemas chooses their names."""
+    with battle.connect(battle.attacker) as own:
+        own.execute(f"create schema {schema}; grant usage on schema {schema} to public".encode())
+        own.execute(
+            f"create view {schema}.bait as select id, a, 'v' || trap.spy() as c from trap.data".encode()
+        )
+    call = f"('{schema}.bait', quasi_identifiers => '{{a}}')"
+    for function in ("kanon_measure", "kanon_declare"):
+        battle.dba.execute(f"select {function}{call}".encode())
+    battle.dba.execute(f"select kanon_audit('{schema}.bait', 2)".encode())
+    battle.dba.execute(f"select kanon_anonymize('{schema}.bait', 2, release => 'own')".encode())
+    assert battle.gains() == {RAN}
