@@ -26,7 +26,7 @@ SET search_path = pg_catalog, pg_temp
 SET transaction_read_only = on
 AS $body$
 DECLARE
-    known CONSTANT text[] := kanon.known_statements();
+    known CONSTANT text[] := kanon.begin_reading();
     is_read boolean := false;
 BEGIN
     IF CURRENT_USER !~ '^kanon_base_[0-9]+$' THEN

@@ -552,6 +552,58 @@ def test_code_that_comes_while_a_release_is_made_has_no_more_rights(battle: Batt
     assert battle.dba.execute("select count(*) from trap.loot").fetchone() == (0,)
 
 
+TAKE = """
+create function trap.take(cursor refcursor) returns text language plpgsql as $$
+declare one record;
+begin
+    fetch cursor into one; perform trap.gained(10); return 'v' || one::text;
+exception when others then return 'v';
+end $$;
+create view trap.bait as
+    select id, a, b, trap.take('mine') || trap.take('<unnamed portal 1>') as c from trap.data
+"""
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_code_of_a_relation_fetches_nothing_of_cursors_that_its_caller_has_open(
+    battle: Battle, name: str
+) -> None:
+    """Whoever names a cursor fetches from it, whatever they may read, and no rollback moves it back."""
+    with battle.connect(battle.attacker) as own:
+        own.execute(TAKE)
+    if name not in {"declare", "publish", "publish over time"}:
+        perform(battle, "publish over time" if "over time" in name or name == "erase" else "publish")
+        perform(battle, "declare")
+        battle.gains()
+    with battle.dba.transaction(force_rollback=True):
+        battle.dba.execute("declare mine cursor for select name from vic.salaries order by id")
+        battle.dba.execute("fetch mine")
+        with suppress(psycopg.Error, KanonError), battle.dba.transaction():
+            text, call = OPERATIONS[name]
+            if call is not None and isinstance(battle.interface, ClientInterface):
+                call(battle.dba)
+            else:
+                battle.dba.execute(text.encode())
+        assert battle.dba.execute("fetch mine").fetchall() == [("Name 2",)]
+    assert not battle.gains() - {RAN}
+
+
+def test_code_of_a_relation_fetches_nothing_of_a_loop_around_the_call(battle: Battle) -> None:
+    with battle.connect(battle.attacker) as own:
+        own.execute(TAKE)
+    with pytest.raises(psycopg.Error, match="FOREACH"):
+        battle.dba.execute(
+            "do $$ declare one record; begin for one in select name from vic.salaries loop"
+            " perform kanon_measure('trap.bait', quasi_identifiers => '{a}'); end loop; end $$"
+        )
+    assert not battle.gains() - {RAN}
+    battle.dba.execute(
+        "do $$ declare one text; begin foreach one in array array(select name from vic.salaries limit 2) loop"
+        " perform kanon_measure('trap.bait', quasi_identifiers => '{a}'); end loop; end $$"
+    )
+    assert not battle.gains() - {RAN}
+
+
 @pytest.mark.parametrize("schema", ["kanon_shards", "kanon_more", "safe_more"])
 def test_nobody_makes_a_schema_whose_code_runs_as_the_caller(battle: Battle, schema: str) -> None:
     """What is kanon's own is known by its owner: a role that may create schemas chooses their names."""
