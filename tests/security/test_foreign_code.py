@@ -618,3 +618,24 @@ def test_nobody_makes_a_schema_whose_code_runs_as_the_caller(battle: Battle, sch
     battle.dba.execute(f"select kanon_audit('{schema}.bait', 2)".encode())
     battle.dba.execute(f"select kanon_anonymize('{schema}.bait', 2, release => 'own')".encode())
     assert battle.gains() == {RAN}
+
+
+def test_a_name_of_a_release_is_no_code(battle: Battle) -> None:
+    """What reads a relation is created with a reader's rights, which could write there."""
+    with battle.connect(battle.attacker) as own:
+        own.execute("set check_function_bodies = off")
+        own.execute("create view trap.bait as table trap.data")
+    before = reach(battle.dba)
+    with battle.connect(battle.attacker) as own:
+        for name in ("x$body$;select trap.spy();select $body$", "$create$", "%1$I", "x';select trap.spy()--"):
+            call = "select kanon_anonymize('trap.bait', 3, quasi_identifiers => '{a}', release => %s)"
+            with suppress(psycopg.Error):
+                own.execute(call.encode(), [name])
+            (locks,) = own.execute(
+                "select count(*) from pg_locks where locktype = 'advisory' and classid = 7777"
+                " and pid = pg_backend_pid()"
+            ).fetchone() or (None,)
+            assert locks == 0, name
+            assert own.execute("select count(*) from trap.loot").fetchone() == (0,)
+            assert name in {one for (one,) in own.execute("select release from kanon.releases")}
+    assert not granted(before, reach(battle.dba))
