@@ -639,3 +639,26 @@ def test_a_name_of_a_release_is_no_code(battle: Battle) -> None:
             assert own.execute("select count(*) from trap.loot").fetchone() == (0,)
             assert name in {one for (one,) in own.execute("select release from kanon.releases")}
     assert not granted(before, reach(battle.dba))
+
+
+def test_a_reader_goes_to_nobody_else_while_anything_is_open_to_it(battle: Battle) -> None:
+    """Its relation is gone, but somebody once let it read another: a partition of old, or what queries join."""
+    with battle.connect(battle.victim) as own:
+        own.execute(
+            "create table vic.other as table vic.salaries; create table vic.third as table vic.salaries"
+        )
+        own.execute("select kanon_declare('vic.other', quasi_identifiers => '{a}')")
+        row = own.execute("select kanon.reader_of('vic.other', false)").fetchone()
+        reader = f"kanon_base_{row and row[0]}"
+        own.execute(f"grant select on vic.third to {reader}; select kanon_undeclare('vic.other')".encode())
+    with battle.connect(battle.attacker) as own:
+        own.execute("create view trap.bait as table trap.data")
+        own.execute("select kanon_declare('trap.bait', quasi_identifiers => '{a}')")
+        row = own.execute("select kanon.reader_of('trap.bait', false)").fetchone()
+        assert row is not None
+        assert f"kanon_base_{row[0]}" != reader
+    with battle.connect(battle.victim) as own:
+        own.execute(f"revoke select on vic.third from {reader}".encode())
+        own.execute("select kanon_declare('vic.third', quasi_identifiers => '{a}')")
+        row = own.execute("select kanon.reader_of('vic.third', false)").fetchone()
+        assert f"kanon_base_{row and row[0]}" == reader
