@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_pg.db.catalog import ColumnFacts, has_equality
+from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnsuitableColumn
+from kanon_pg.relations.canonical import as_seen
 from kanon_pg.release.plan import ReleasePlan
 
 _MOST_ROWS, _FEWEST_ROWS = 10_000, 1_000
@@ -69,7 +70,7 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
         How many rows the base relation has.
     """
     base = plan.base
-    carried = [column for column in plan.carried if has_equality(db, base, (column,))]
+    carried = list(plan.carried)
     if not carried or reads_tables_of_citus(db, base.oid):
         return
     masked = _masked(db, plan, storage)
@@ -82,7 +83,7 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
     command = statement(
         "telling_columns",
         relation=base.identifier,
-        columns=[{"name": column.identifier, "alias": alias[column.name]} for column in columns],
+        columns=[{"seen": as_seen(db, base, column), "alias": alias[column.name]} for column in columns],
         entity=None if plan.entity is None else plan.entity.facts.identifier,
         share=Fragment(f"{min(1.0, size / max(1, rows)):.9f}"),
         rows=2 * size,

@@ -2,7 +2,7 @@
 -- with their value (others), how many have the value of the other column that is the most frequent beside it (told); and
 -- how many have the most frequent one of all (guessed).
 WITH sample AS MATERIALIZED (
-    SELECT{% if entity %} DISTINCT ON (r.{{ entity }}){% endif %}{% for c in columns %} r.{{ c.name }} AS {{ c.alias }}{% if not loop.last %},{% endif %}{% endfor %}
+    SELECT{% if entity %} DISTINCT ON (r.{{ entity }}){% endif %}{% for c in columns %} {{ c.seen }} AS {{ c.alias }}{% if not loop.last %},{% endif %}{% endfor %}
 
     FROM {{ relation }} AS r
     WHERE pg_catalog.random() < {{ share }}
