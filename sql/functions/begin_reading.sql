@@ -38,3 +38,4 @@ ALTER FUNCTION kanon.begin_reading OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION kanon.begin_reading FROM PUBLIC;
 COMMENT ON FUNCTION kanon.begin_reading IS
 'Prepared statements that SQL made in this session; refuses while the code of a relation could fetch from an open cursor.';
+GRANT EXECUTE ON FUNCTION kanon.begin_reading TO kanon_reader;

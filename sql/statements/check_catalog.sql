@@ -47,11 +47,18 @@ SELECT
         UNION ALL
         SELECT pg_catalog.pg_describe_object('pg_catalog.pg_proc'::regclass, p.oid, 0)
         FROM pg_catalog.pg_proc AS p
-        WHERE p.proowner <> (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
-            AND p.oid IN (
+        -- a call that leaves out arguments would be one of a function without these
+        WHERE pg_catalog.starts_with(p.proname, 'kanon_')
+            AND p.proowner <> (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
+            AND NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.oid = p.proowner)
+            AND p.pronamespace IN (
+                SELECT api.pronamespace
+                FROM pg_catalog.pg_proc AS api
+                WHERE api.oid IN (
 {% include "called_functions.sql" %}
 
 )
+            )
         UNION ALL
         SELECT f.code
         FROM (
@@ -85,21 +92,38 @@ SELECT
     ARRAY(
         SELECT pg_catalog.pg_describe_object(granted.classid, granted.oid, 0)
         FROM (
-            SELECT 'pg_catalog.pg_namespace'::regclass AS classid, n.oid, n.oid AS namespace,
-                coalesce(n.nspacl, pg_catalog.acldefault('n', n.nspowner)) AS acl
+            SELECT 'pg_catalog.pg_namespace'::regclass AS classid, n.oid, n.nspname, n.nspowner AS owner,
+                coalesce(n.nspacl, pg_catalog.acldefault('n', n.nspowner)) AS acl,
+                -- who may see a view of kanon is up to who installed
+                n.nspname IN ('kanon_bases', 'kanon_shown') AS for_roles
             FROM pg_catalog.pg_namespace AS n
             UNION ALL
-            SELECT 'pg_catalog.pg_class'::regclass, c.oid, c.relnamespace,
-                coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner))
-            FROM pg_catalog.pg_class AS c
+            SELECT 'pg_catalog.pg_class'::regclass, c.oid, n.nspname, c.relowner,
+                coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)), n.nspname <> 'safe' AND c.relkind <> 'v'
+            FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             UNION ALL
-            SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace,
-                coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))
-            FROM pg_catalog.pg_proc AS p
+            SELECT 'pg_catalog.pg_proc'::regclass, p.oid, n.nspname, p.proowner,
+                coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner)), true
+            FROM pg_catalog.pg_proc AS p INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+            UNION ALL
+            SELECT 'pg_catalog.pg_default_acl'::regclass, a.oid, 'kanon', a.defaclrole, a.defaclacl, true
+            FROM pg_catalog.pg_default_acl AS a INNER JOIN pg_catalog.pg_roles AS r ON r.oid = a.defaclrole
+            WHERE r.rolname ~ '^kanon_(owner|reader|base_[0-9]+)$'
         ) AS granted
-        WHERE granted.namespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
-            AND EXISTS (SELECT FROM pg_catalog.aclexplode(granted.acl) AS a WHERE a.grantee = 0)
+        WHERE (
+            granted.nspname IN ('kanon', 'kanon_bases', 'safe')
+            -- nobody can name what is in it
+            OR (granted.nspname = 'kanon_shown' AND granted.classid = 'pg_catalog.pg_namespace'::regclass)
+        )
+            AND EXISTS (
+                SELECT
+                FROM pg_catalog.aclexplode(granted.acl) AS a
+                LEFT JOIN pg_catalog.pg_roles AS r ON r.oid = a.grantee
+                WHERE a.grantee = 0 OR (granted.for_roles AND NOT (
+                    r.rolsuper OR r.oid = granted.owner OR r.rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$'
+                ))
+            )
             -- it reads nothing but its argument, and runs with whatever rights read a relation
             AND granted.oid IS DISTINCT FROM pg_catalog.to_regprocedure('kanon.spelled(anyelement)')
         ORDER BY 1
-    ) AS open_to_public
+    ) AS open_to_others

@@ -61,6 +61,10 @@ def test_an_analyst_can_run_it(installed_dsn: str) -> None:
         ("GRANT CREATE ON SCHEMA public TO PUBLIC", "rights of PUBLIC"),
         ("GRANT SELECT ON kanon.release TO PUBLIC", "internals"),
         ("GRANT EXECUTE ON FUNCTION kanon.boot() TO PUBLIC", "internals"),
+        ("GRANT SELECT ON kanon.release TO pg_monitor", "internals"),
+        ("GRANT EXECUTE ON FUNCTION kanon.read_rows_1(text, text[]) TO pg_monitor", "internals"),
+        ("GRANT USAGE ON SCHEMA kanon_shown TO pg_monitor", "internals"),
+        ("ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner GRANT SELECT ON TABLES TO pg_monitor", "internals"),
         ("CREATE TABLE kanon.stranger (one integer)", "ownership"),
         ("CREATE VIEW safe.stranger AS SELECT 1 AS one", "ownership"),
         ("ALTER FUNCTION kanon.grant_read(regclass, boolean) OWNER TO kanon_owner", "ownership"),
@@ -68,6 +72,11 @@ def test_an_analyst_can_run_it(installed_dsn: str) -> None:
         ("ALTER SCHEMA kanon_bases OWNER TO pg_monitor", "ownership"),
         ("ALTER TABLE kanon.request OWNER TO kanon_owner", "ownership"),
         ("ALTER FUNCTION kanon_drop(text) OWNER TO kanon_owner", "ownership"),
+        (
+            "CREATE FUNCTION kanon_drop(text, integer) RETURNS text LANGUAGE sql AS 'SELECT $1';"
+            " ALTER FUNCTION kanon_drop(text, integer) OWNER TO pg_monitor",
+            "ownership",
+        ),
         (
             f"{_TRIGGER_FUNCTION}; CREATE TRIGGER t AFTER INSERT ON kanon.request EXECUTE FUNCTION fires()",
             "ownership",

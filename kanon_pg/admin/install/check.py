@@ -247,12 +247,12 @@ def _catalog_items(db: Database) -> Iterator[CheckItem]:
         "each relation is read by its reader alone" if not kept else ", ".join(kept),
         None if not kept else "Run `kanon install` again, as a superuser.",
     )
-    opened = row["open_to_public"]
+    opened = row["open_to_others"]
     yield CheckItem(
         "internals",
         not opened,
-        "closed to PUBLIC" if not opened else "open to PUBLIC: " + ", ".join(opened),
-        None if not opened else "REVOKE ALL ON these FROM PUBLIC.",
+        "closed to others" if not opened else "open to others: " + ", ".join(opened),
+        None if not opened else "REVOKE ALL ON these FROM PUBLIC, or from the roles that have rights.",
     )
 
 
