@@ -135,6 +135,9 @@ class RelationFacts:
         Whether it belongs to one session.
     row_security : bool
         Whether row-level security is on.
+    is_own : bool
+        Whether it belongs to ``kanon_owner``, which owns nothing that others wrote. A name says nothing: who
+        may create schemas could have made one of kanon's.
     reachable : bool
         Whether the role may use the schema.
     selectable : bool
@@ -149,6 +152,7 @@ class RelationFacts:
     kind: str
     temporary: bool
     row_security: bool
+    is_own: bool
     reachable: bool
     selectable: bool
     columns: tuple[ColumnFacts, ...]
@@ -272,6 +276,7 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
         kind=facts["kind"],
         temporary=facts["persistence"] == "t",
         row_security=facts["row_security"],
+        is_own=facts["is_own"],
         reachable=facts["schema_usable"],
         selectable=facts["selectable"],
         columns=columns,

@@ -32,9 +32,6 @@ READERS_LOCK = 0x6B616E6F
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
 
-_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shards", "kanon_shown", "safe"})
-"""Schemas whose relations kanon makes; nobody else's code is in them."""
-
 
 class Readable(Protocol):
     """What is known of a relation that is read."""
@@ -42,11 +39,6 @@ class Readable(Protocol):
     @property
     def oid(self) -> int:
         """Its OID."""
-        ...
-
-    @property
-    def schema(self) -> str:
-        """Name of its schema."""
         ...
 
     @property
@@ -59,10 +51,10 @@ class Readable(Protocol):
         """Whether row-level security is on."""
         ...
 
-
-def is_own(relation: Readable) -> bool:
-    """Return whether kanon itself made a relation, so that nobody else's code is in it."""
-    return relation.schema in _OWN_SCHEMAS
+    @property
+    def is_own(self) -> bool:
+        """Whether it belongs to ``kanon_owner``, so that nobody else's code is in it."""
+        ...
 
 
 def reader_role(reader: int) -> str:
@@ -122,7 +114,7 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
     UnsuitableRelation
         If row-level security is on.
     """
-    if is_own(relation) or owner_reads(db, relation.oid):
+    if relation.is_own or owner_reads(db, relation.oid):
         with db.reading_as(None):
             yield
         return

@@ -16,6 +16,7 @@ from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reader_role
 from kanon_pg.db.statements import statement
+from kanon_pg.errors import NotPermitted
 from kanon_pg.queries.check.catalog import (
     CatalogSnapshot,
     Column,
@@ -218,6 +219,11 @@ def query_reader(db: Database, oids: Sequence[int]) -> int | None:
             f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier.of(row['schema'])} TO {role}; "
             f"GRANT SELECT ON {name} TO {role};",
         )
+    try:
+        with db.savepoint():
+            db.row(statement("begin_reading"))
+    except NotPermitted as error:
+        raise Refusal("Q109", Span(0, 0), error.message, error.hint or "") from None
     return int(reader)
 
 
@@ -329,14 +335,18 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
     if not row["readable"]:
         schema, role = Identifier((row["schema"],)), row["reader"]
         roles = READER if role in (None, READER) else f"{READER}, {role}"
-        reader = "no role" if role is None else f"the role {role}"
+        reason = (
+            "no role reads it for all analysts"
+            if role is None
+            else f"the role {role}, which reads for all analysts, may not read it"
+        )
         allow = (
             f"SELECT kanon.grant_read({Literal(str(name))}, true);"
             if role is None
             else f"GRANT USAGE ON SCHEMA {schema} TO {roles}; GRANT SELECT ON {name} TO {role};"
         )
         return Obstacle(
-            f"{name} cannot be queried: {reader}, which reads for all analysts, may not read it.",
+            f"{name} cannot be queried: {reason}.",
             f"Its owner can allow it: {allow}",
         )
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_pg.db.catalog import RelationFacts, describe, is_reachable
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.readers import is_own, reader_role, require_reader
+from kanon_pg.db.readers import reader_role, require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import NotPermitted, UnsuitableRelation
 
@@ -46,7 +46,7 @@ def require_readable_base(db: Database, facts: RelationFacts, *, whole: bool = T
     UnsuitableRelation, NotPermitted
         With what to do instead.
     """
-    role = OWNER if is_own(facts) else reader_role(require_reader(db, facts))
+    role = OWNER if facts.is_own else reader_role(require_reader(db, facts))
     for name in (role, OWNER):
         if not is_reachable(db, facts.oid, name):
             raise _unreadable(facts, name, f"GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {name};")

@@ -66,7 +66,7 @@ BEGIN
             EXECUTE format('GRANT %I TO CURRENT_USER', role);
             EXECUTE format('GRANT CREATE ON SCHEMA kanon TO %I', role);
         END IF;
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.known_statements() TO %I', role);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.begin_reading() TO %I', role);
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.forget_statements(text[]) TO %I', role);
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, name, text, bigint, boolean) TO %I', role);
         EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
@@ -86,7 +86,7 @@ SET search_path = pg_catalog, pg_temp
 SET transaction_read_only = on
 AS $body$
 DECLARE
-    known CONSTANT text[] := kanon.known_statements();
+    known CONSTANT text[] := kanon.begin_reading();
     is_read boolean := false;
 BEGIN
     BEGIN

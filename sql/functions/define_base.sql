@@ -3,6 +3,7 @@
 -- the rows' code did to the session is taken back, and it cannot write. The rows are of the type of another view, which names
 -- the first by its type alone: Citus distributes no table of which a view and a function that returns its rows depend on each other.
 -- The planner would keep all rows of a volatile function another time in each common table expression that they pass through.
+-- A name can have whatever ends a text between dollars: so the function's body is passed as a literal.
 CREATE OR REPLACE FUNCTION kanon.define_base(name name, row_type name, statement text, rows bigint, shown boolean)
 RETURNS void
 LANGUAGE plpgsql
@@ -12,6 +13,36 @@ SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
+DECLARE
+    body CONSTANT text := format(
+        $body$
+DECLARE
+    known CONSTANT text[] := kanon.begin_reading();
+    is_read boolean := false;
+BEGIN
+    IF CURRENT_USER !~ '^kanon_base_[0-9]+$' THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'KA500',
+            MESSAGE = 'kanon: What reads a base relation belongs to no reader any more.',
+            HINT = 'Publish anew with kanon_anonymize.';
+    END IF;
+    BEGIN
+        %2$s
+        RETURN QUERY SELECT * FROM kanon_bases.%1$I;
+        is_read := true;
+        RAISE EXCEPTION USING ERRCODE = 'KA000';
+    EXCEPTION
+        WHEN OTHERS OR QUERY_CANCELED OR ASSERT_FAILURE THEN
+            PERFORM kanon.forget_statements(known);
+            IF NOT is_read OR SQLSTATE <> 'KA000' THEN
+                RAISE;
+            END IF;
+    END;
+END
+$body$,
+        name,
+        CASE WHEN shown THEN 'PERFORM set_config(''kanon.asking'', asking, true);' ELSE '' END
+    );
 BEGIN
     EXECUTE format('CREATE VIEW kanon_bases.%I AS %s', name, statement);
     EXECUTE (
@@ -40,36 +71,12 @@ CALLED ON NULL INPUT
 ROWS %2$s
 SET search_path = pg_catalog, pg_temp
 SET transaction_read_only = on
-AS $body$
-DECLARE
-    known CONSTANT text[] := kanon.known_statements();
-    is_read boolean := false;
-BEGIN
-    IF CURRENT_USER !~ '^kanon_base_[0-9]+$' THEN
-        RAISE EXCEPTION USING
-            ERRCODE = 'KA500',
-            MESSAGE = 'kanon: What reads a base relation belongs to no reader any more.',
-            HINT = 'Publish anew with kanon_anonymize.';
-    END IF;
-    BEGIN
-        %4$s
-        RETURN QUERY SELECT * FROM kanon_bases.%1$I;
-        is_read := true;
-        RAISE EXCEPTION USING ERRCODE = 'KA000';
-    EXCEPTION
-        WHEN OTHERS OR QUERY_CANCELED OR ASSERT_FAILURE THEN
-            PERFORM kanon.forget_statements(known);
-            IF NOT is_read OR SQLSTATE <> 'KA000' THEN
-                RAISE;
-            END IF;
-    END;
-END
-$body$
+AS %4$L
         $create$,
         name, greatest(1, rows),
         -- for whom; only a view can say so, because nobody may use the schema, not even readers
         CASE WHEN shown THEN 'asking name' ELSE '' END,
-        CASE WHEN shown THEN 'PERFORM set_config(''kanon.asking'', asking, true);' ELSE '' END,
+        body,
         CASE WHEN shown THEN 'kanon_shown' ELSE 'kanon_bases' END,
         row_type
     );

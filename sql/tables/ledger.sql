@@ -7,8 +7,9 @@ CREATE TABLE IF NOT EXISTS kanon.ledger (
     begun_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
 ALTER TABLE kanon.ledger ADD COLUMN IF NOT EXISTS earlier text[] NOT NULL DEFAULT '{}';
-ALTER TABLE kanon.ledger OWNER TO kanon_owner;
+ALTER TABLE kanon.ledger OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.ledger FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.ledger TO kanon_owner;
 COMMENT ON TABLE kanon.ledger IS 'The ledgers of queries about protected tables; stays when a table is no longer protected.';
 COMMENT ON COLUMN kanon.ledger.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.ledger.name IS 'Folder of the ledger below kanon_ledger in the data directory; random, so that a copy of the database without its folders is noticed.';

@@ -7,8 +7,9 @@ CREATE TABLE IF NOT EXISTS kanon.ledger_mark (
     written_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 CREATE INDEX IF NOT EXISTS ledger_mark_name ON kanon.ledger_mark (name, records);
-ALTER TABLE kanon.ledger_mark OWNER TO kanon_owner;
+ALTER TABLE kanon.ledger_mark OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.ledger_mark FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.ledger_mark TO kanon_owner;
 COMMENT ON TABLE kanon.ledger_mark IS 'How far the journals of queries were written, some seconds late at most while queries are answered; the last mark of each counts.';
 COMMENT ON COLUMN kanon.ledger_mark.name IS 'The ledger, as in kanon.ledger.';
 COMMENT ON COLUMN kanon.ledger_mark.records IS 'Entries that the journal had.';

@@ -43,8 +43,9 @@ BEGIN
     END IF;
 END
 $renamed$;
-ALTER TABLE kanon.protection OWNER TO kanon_owner;
+ALTER TABLE kanon.protection OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.protection FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.protection TO kanon_owner;
 COMMENT ON TABLE kanon.protection IS 'The tables that answer queries, and under which rules, as set with kanon_protect.';
 COMMENT ON COLUMN kanon.protection.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.protection.k IS 'Fewest people behind every part of an answer.';

@@ -40,8 +40,9 @@ SELECT
     p.beside_releases
 FROM kanon.protection AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relation::oid;
-ALTER VIEW kanon.protections OWNER TO kanon_owner;
+ALTER VIEW kanon.protections OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.protections FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.protections TO kanon_owner;
 COMMENT ON VIEW kanon.protections IS 'The tables that answer queries, and under which rules.';
 COMMENT ON COLUMN kanon.protections.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.protections.k IS 'Fewest people behind every part of an answer.';

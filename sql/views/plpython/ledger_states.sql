@@ -2,8 +2,9 @@
 CREATE OR REPLACE VIEW kanon.ledger_states AS
 SELECT relation, ok, problem, remedy, used
 FROM kanon.ledger_states();
-ALTER VIEW kanon.ledger_states OWNER TO kanon_owner;
+ALTER VIEW kanon.ledger_states OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.ledger_states FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.ledger_states TO kanon_owner;
 GRANT SELECT ON TABLE kanon.ledger_states TO kanon_curator;
 COMMENT ON VIEW kanon.ledger_states IS
 'Whether the ledger of queries about each protected table can be used; else why every answer is withheld, and what to do.';
