@@ -70,7 +70,7 @@ def check_that_nothing_happened(watched: Watched, before: Any) -> None:
 _IN_THE_SERVER = pytest.mark.only_through("server")
 
 HELD = [pytest.param(one, marks=_IN_THE_SERVER) if one == "recounting" else one for one in HOLDS]
-"""All phases; the client's transaction sees one state of the table, so that it does not read it again to recount."""
+"""All phases. The client's transaction sees one state of the table: it does not read it again to recount."""
 
 RUNNING_A_STATEMENT = [
     pytest.param(phase, marks=_IN_THE_SERVER)
