@@ -81,8 +81,7 @@ counted AS (
         classes.size,
 {% endif %}
         classes.people,
-        -- not in each class: rows would be sorted for that
-        pg_catalog.row_number() OVER () AS place
+        {% if source %}hashed.ordinality{% else %}pg_catalog.row_number() OVER (){% endif %} AS place
     FROM hashed
     INNER JOIN classes ON classes.class_hash = hashed.class_hash
 ){% if model_checks %},{% endif %}

@@ -53,6 +53,9 @@ masked AS (
 {% endfor %}
 {% if entity %}
         , leveled.person
+{% if source %}
+        , leveled.ordinality
+{% endif %}
 {% endif %}
     FROM leveled
 ),

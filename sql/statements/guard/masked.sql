@@ -17,6 +17,9 @@ masked AS (
 {% endfor %}
 {% if entity %}
         , assigned.person
+{% if source %}
+        , assigned.ordinality
+{% endif %}
 {% endif %}
     FROM assigned
 ),
