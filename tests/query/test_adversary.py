@@ -24,7 +24,7 @@ from tests.query.adversary.strategies import (
 )
 from tests.query.adversary.town import EVE, Town, build
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.deep]
 
 _GUESSED_FROM_MANY = (fine_histogram, top_list)
 """A figure about sixty people or more that an honest analyst gets, too, is a little about each of them."""
