@@ -233,7 +233,11 @@ class SpiDatabase:
         else:
             _readings.append(reading)
             try:
-                self._mapped(lambda: plpy.execute(f"select {self._reader}()"))
+                # read-only until this statement's subtransaction ends, in which the function's own ones are
+                text = (
+                    f"select {self._reader}() from pg_catalog.set_config('transaction_read_only', 'on', true)"
+                )
+                self._mapped(lambda: plpy.execute(text))
             finally:
                 # its function has taken it, unless it did not come that far
                 _readings.clear()

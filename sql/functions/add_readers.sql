@@ -83,13 +83,13 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-SET transaction_read_only = on
 AS $body$
 DECLARE
     known CONSTANT text[] := kanon.begin_reading();
     is_read boolean := false;
 BEGIN
     BEGIN
+        PERFORM set_config('transaction_read_only', 'on', true);
         RETURN QUERY EXECUTE statement USING arguments[1], arguments[2], arguments[3], arguments[4];
         is_read := true;
         RAISE EXCEPTION USING ERRCODE = 'KA000';
@@ -139,7 +139,6 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-SET transaction_read_only = on
 AS $body$
 plpy.execute("select kanon.boot()")
 from kanon_pg import plpython

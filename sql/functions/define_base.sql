@@ -28,6 +28,8 @@ BEGIN
     END IF;
     BEGIN
         %2$s
+        -- nothing undoes it in a subtransaction; a clause of the function could not say so from PostgreSQL 16 on
+        PERFORM set_config('transaction_read_only', 'on', true);
         RETURN QUERY SELECT * FROM kanon_bases.%1$I;
         is_read := true;
         RAISE EXCEPTION USING ERRCODE = 'KA000';
@@ -70,7 +72,6 @@ SECURITY DEFINER
 CALLED ON NULL INPUT
 ROWS %2$s
 SET search_path = pg_catalog, pg_temp
-SET transaction_read_only = on
 AS %4$L
         $create$,
         name, greatest(1, rows),
