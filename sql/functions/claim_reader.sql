@@ -60,7 +60,7 @@ BEGIN
             );
         EXCEPTION
             -- in a transaction that does not see what others did since it began
-            WHEN unique_violation THEN
+            WHEN unique_violation OR serialization_failure THEN
                 RAISE EXCEPTION USING
                     ERRCODE = 'KA602',
                     MESSAGE = 'kanon: Another session gave the relation a reader at the same time.',
