@@ -223,7 +223,7 @@ def sensitive_columns(
     if not chosen:
         return ()
     require_readable(known.relation, chosen, known.role)
-    require_equality(db, known.relation, chosen, "be compared")
+    require_equality(db, chosen, "be compared")
     return audit_columns(chosen, first=len(linking.columns) + 1)
 
 
@@ -253,7 +253,7 @@ def _subject(
         columns = compared
         if left_out:
             db.notice(f"Left out, because their types have no equality: {', '.join(left_out)}.")
-        require_equality(db, relation, columns, "be compared")
+        require_equality(db, columns, "be compared")
     if len(columns) > MAX_COLUMNS:
         raise InputError(
             f"{len(columns)} columns are more than the {MAX_COLUMNS} that can be looked at together.",
@@ -276,9 +276,9 @@ def _whom_to_name(known: Subject) -> str:
 
 def comparable(db: Database, known: Subject, columns: tuple[ColumnFacts, ...]) -> tuple[ColumnFacts, ...]:
     """Return those of some columns whose types have an equality."""
-    if has_equality(db, known.relation, columns):
+    if has_equality(db, columns):
         return columns
-    return tuple(column for column in columns if has_equality(db, known.relation, (column,)))
+    return tuple(column for column in columns if has_equality(db, (column,)))
 
 
 @dataclass(slots=True)

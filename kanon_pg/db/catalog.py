@@ -15,7 +15,6 @@ from kanon_pg.db.failures import (
 )
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn, as_given
 
@@ -324,7 +323,6 @@ def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], 
 
 def require_equality(
     db: Database,
-    relation: RelationFacts,
     columns: tuple[ColumnFacts, ...],
     purpose: str = _LINKING,
 ) -> None:
@@ -340,10 +338,10 @@ def require_equality(
     UnsuitableColumn
         Names the first column whose type has no equality or no order.
     """
-    if has_equality(db, relation, columns):
+    if has_equality(db, columns):
         return
     for column in columns:
-        lacks = _what_lacks(db, relation, (column,))
+        lacks = _what_lacks(db, (column,))
         if lacks is not None:
             other = "Take another column"
             if purpose == _LINKING:
@@ -355,9 +353,9 @@ def require_equality(
             )
 
 
-def has_equality(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> bool:
+def has_equality(db: Database, columns: tuple[ColumnFacts, ...]) -> bool:
     """Return whether GROUP BY can compare all of some columns."""
-    return not columns or _what_lacks(db, relation, columns) is None
+    return not columns or _what_lacks(db, columns) is None
 
 
 def equality(db: Database, relation: RelationFacts, column: ColumnFacts, one: str, other: str) -> Fragment:
@@ -377,11 +375,11 @@ def equality(db: Database, relation: RelationFacts, column: ColumnFacts, one: st
     return Fragment(f"{one} OPERATOR(pg_catalog.=) {other}")
 
 
-def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:
-    probe = statement("probe_grouping", relation=relation.identifier, columns=[c.identifier for c in columns])
+def _what_lacks(db: Database, columns: tuple[ColumnFacts, ...]) -> str | None:
+    probe = statement("probe_grouping", types=[Fragment(column.plain_type) for column in columns])
     try:
-        with db.savepoint(), reading(db, relation):
-            db.read(probe)
+        with db.savepoint():
+            db.rows(probe)
     except DatabaseError as error:
         if error.server_state == UNDEFINED_FUNCTION:
             return "equality"

@@ -46,9 +46,7 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
     identifiers : sequence of str
         Names of its columns that are declared as identifiers, while no column is the entity.
     """
-    columns = [
-        c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, relation, (c,))
-    ]
+    columns = [c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, (c,))]
     if not columns or _rows_are_elsewhere(db, relation):
         return
     found = _columns_found_by(db, "repeated_identifiers", relation, columns)
@@ -168,7 +166,7 @@ def _columns_found_by(
         relation=relation.identifier,
         rows=_ROWS_LOOKED_AT,
         columns=[
-            {"name": c.identifier, "seen": as_seen(db, relation, c), "alias": a}
+            {"name": c.identifier, "seen": as_seen(db, c), "alias": a}
             for c, a in zip(columns, aliases, strict=True)
         ],
     )
