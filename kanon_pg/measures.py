@@ -473,7 +473,7 @@ def _require_measurable(
         raise no_quasi_identifier(subject.relation)
     own = () if subject.suppressed is None else (subject.suppressed,)
     require_usable(db, subject, quasi, also_read=(*sensitive, *own))
-    require_equality(db, subject.relation, sensitive, "be measured")
+    require_equality(db, sensitive, "be measured")
 
 
 def figures_of(db: Database, measured: MeasuredRelation) -> Measures:

@@ -19,6 +19,8 @@ BEGIN
                 MESSAGE = 'kanon: Others may use the schema kanon_shards, or the node cannot be asked: ' || taken || '.',
                 HINT = 'If it is not of kanon, rename it there: ALTER SCHEMA kanon_shards RENAME TO kanon_shards_old; else revoke what was granted on it.';
         END IF;
+        -- again, because nothing that the script of an extension does is sent to other nodes
+        PERFORM kanon.add_readers(0);
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
         CREATE SCHEMA IF NOT EXISTS kanon_shards AUTHORIZATION kanon_owner;
         REVOKE ALL ON SCHEMA kanon_shards FROM PUBLIC;

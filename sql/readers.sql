@@ -69,6 +69,20 @@ BEGIN
                 WHERE w.ev_class <> one.oid
                 GROUP BY w.ev_class
             LOOP
+                -- Reading a text anew makes values of the constants in it, which runs code of whoever made their types.
+                IF EXISTS (
+                    SELECT
+                    FROM pg_catalog.pg_rewrite AS w
+                    INNER JOIN pg_catalog.pg_depend AS d
+                        ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
+                    WHERE w.ev_class = shown
+                        AND NOT (d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid IN (one.oid, shown))
+                ) THEN
+                    RAISE EXCEPTION USING
+                        ERRCODE = 'KA500',
+                        MESSAGE = pg_catalog.format('kanon: View %s reads what is stored of a release, and more than that.', shown),
+                        HINT = 'Drop it, install again, then create it anew over the view in schema safe.';
+                END IF;
                 IF in_script THEN
                     EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg ADD VIEW %s', shown);
                 END IF;

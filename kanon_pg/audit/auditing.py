@@ -396,7 +396,7 @@ def _smallest_class(db: Database, subject: AuditSubject) -> int:
     command = statement(
         "audit_smallest_class",
         relation=subject.known.source,
-        columns=[{"name": column.output, "alias": column.alias} for column in subject.columns],
+        columns=[{"name": column.compared, "alias": column.alias} for column in subject.columns],
         keys=Fragment(", ".join(str(column.alias) for column in subject.columns)),
         entity=None if entity is None else entity.output,
     )

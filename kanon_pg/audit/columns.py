@@ -36,6 +36,11 @@ class AuditColumn(CanonicalColumn):
     """A column of which an audit needs to know only where its values are equal."""
 
     @property
+    def compared(self) -> Fragment:
+        """What GROUP BY compares: its values."""
+        return Fragment(f"{self.facts.identifier}")
+
+    @property
     def kind(self) -> ColumnKind:
         """No distances."""
         return "categorical"
@@ -51,9 +56,40 @@ class AuditColumn(CanonicalColumn):
         return None
 
 
+class SeenColumn(AuditColumn):
+    """A column whose type has no equality: its values are told apart as readers see them."""
+
+    @property
+    def compared(self) -> Fragment:
+        """What GROUP BY compares: what readers see."""
+        return self.look(f"{self.facts.identifier}")
+
+    @property
+    def is_exact(self) -> bool:
+        """What is seen is a text, or bytes."""
+        return True
+
+    @property
+    def expression(self) -> Fragment:
+        """What is seen of it."""
+        return self.compared
+
+    def hashed(self, table: str) -> Fragment:
+        """What is seen of it, as it is."""
+        return Fragment(f"{table}.{self.alias}")
+
+
 def audit_columns(facts: Sequence[ColumnFacts], first: int = 1) -> tuple[AuditColumn, ...]:
     """Number columns in order, as queries name them, beginning with `first`."""
     return tuple(AuditColumn(column, Identifier.of(f"q{place}")) for place, column in enumerate(facts, first))
+
+
+def _seen_columns(facts: Sequence[ColumnFacts], comparable: Sequence[ColumnFacts]) -> tuple[AuditColumn, ...]:
+    """Number columns like `audit_columns`; those that cannot be compared go by what readers see."""
+    return tuple(
+        column if column.facts in comparable else SeenColumn(column.facts, column.alias)
+        for column in audit_columns(facts)
+    )
 
 
 def look_up(db: Database, relation: str | None) -> Subject:
@@ -187,7 +223,7 @@ def sensitive_columns(
     if not chosen:
         return ()
     require_readable(known.relation, chosen, known.role)
-    require_equality(db, known.relation, chosen, "be compared")
+    require_equality(db, chosen, "be compared")
     return audit_columns(chosen, first=len(linking.columns) + 1)
 
 
@@ -209,17 +245,21 @@ def _subject(
             hint="Name at least one, for example columns => '{zip,birth_date,sex}'.",
         )
     require_usable(db, known, (), also_read=columns)
-    kept = (comparable(db, known, columns) if may_leave_out else ()) or columns
-    left_out = tuple(column.name for column in columns if column not in kept)
-    if left_out:
-        db.notice(f"Left out, because their types have no equality: {', '.join(left_out)}.")
-    require_equality(db, relation, kept, "be compared")
-    if len(kept) > MAX_COLUMNS:
+    compared = comparable(db, known, columns) if may_leave_out else columns
+    left_out: tuple[str, ...] = ()
+    if not (may_leave_out and known.is_release):  # whoever reads a release sees all of its columns
+        compared = compared or columns
+        left_out = tuple(column.name for column in columns if column not in compared)
+        columns = compared
+        if left_out:
+            db.notice(f"Left out, because their types have no equality: {', '.join(left_out)}.")
+        require_equality(db, columns, "be compared")
+    if len(columns) > MAX_COLUMNS:
         raise InputError(
-            f"{len(kept)} columns are more than the {MAX_COLUMNS} that can be looked at together.",
+            f"{len(columns)} columns are more than the {MAX_COLUMNS} that can be looked at together.",
             hint=_whom_to_name(known),
         )
-    return AuditSubject(known, audit_columns(kept), left_out)
+    return AuditSubject(known, _seen_columns(columns, compared), left_out)
 
 
 def _whom_to_name(known: Subject) -> str:
@@ -236,9 +276,9 @@ def _whom_to_name(known: Subject) -> str:
 
 def comparable(db: Database, known: Subject, columns: tuple[ColumnFacts, ...]) -> tuple[ColumnFacts, ...]:
     """Return those of some columns whose types have an equality."""
-    if has_equality(db, known.relation, columns):
+    if has_equality(db, columns):
         return columns
-    return tuple(column for column in columns if has_equality(db, known.relation, (column,)))
+    return tuple(column for column in columns if has_equality(db, (column,)))
 
 
 @dataclass(slots=True)

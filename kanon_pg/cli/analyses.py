@@ -215,8 +215,7 @@ def risk(
     """Say how likely people are found again in a table and in its releases.
 
     Prosecutor, journalist and marketer risk, people above a threshold, unique people, and classes that give
-    a sensitive value away. Needs no more than the right to read; works also where kanon is not installed;
-    changes nothing and shows counts and column names only.
+    a sensitive value away. Needs the right to read, changes nothing, and shows counts and column names only.
     """
     arguments = fields_in(RISK, locals())
     with errors_as(as_json):
@@ -305,8 +304,8 @@ def identify(
     """Find few columns that tell rows apart as well as all columns do.
 
     Two sets: the smallest one, with a proof of how few columns are possible, and the one that is left when
-    columns are left out one by one. Needs no more than the right to read; works also where kanon is not
-    installed; changes nothing and shows names and counts only.
+    columns are left out one by one. Needs the right to read, changes nothing, and shows
+    names and counts only.
     """
     arguments = fields_in(IDENTIFY, locals())
     with errors_as(as_json):
@@ -374,9 +373,8 @@ def curve(
 ) -> None:
     """Show what each of several k would cost a table, with proven bounds.
 
-    Publishes nothing and changes nothing. Needs no more than the right to read the table; works also where
-    kanon is not installed. Without a declaration every column is a quasi-identifier, except single-column
-    keys.
+    Publishes nothing and changes nothing. Needs the right to read the table. Without a declaration
+    every column is a quasi-identifier, except single-column keys.
     """
     arguments = fields_in(CURVE, locals())
     with errors_as(as_json):
@@ -437,8 +435,8 @@ def measure(
 ) -> None:
     """Measure how anonymous a table, view or release is.
 
-    Needs no more than the right to read it; works also where kanon is not installed. Without a
-    declaration every column is a quasi-identifier, except single-column keys.
+    Needs the right to read it. Without a declaration
+    every column is a quasi-identifier, except single-column keys.
     """
     arguments = fields_in(MEASURE, locals())
     with errors_as(as_json):

@@ -263,10 +263,10 @@ def audit(
 ) -> None:
     """Find every minimal set of columns that singles people out.
 
-    Needs no more than the right to read the table; works also where kanon is not installed; changes
-    nothing and shows counts and column names only. Without a declaration all columns are audited, except
-    single-column keys. `--fail-on` counts by the given columns, else the declared quasi-identifiers (all
-    audited columns without a declaration): exit code 4 if the condition holds.
+    Needs the right to read the table, changes nothing, and shows counts and column names only. Without a
+    declaration all columns are audited, except single-column keys. `--fail-on` counts by the given columns,
+    else the declared quasi-identifiers (all audited columns without a declaration): exit code 4 if the
+    condition holds.
     """
     arguments = fields_in(AUDIT, locals()) | {"details": True}
     with errors_as(as_json):

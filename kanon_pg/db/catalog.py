@@ -15,7 +15,6 @@ from kanon_pg.db.failures import (
 )
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn, as_given
 
@@ -135,6 +134,9 @@ class RelationFacts:
         Whether it belongs to one session.
     row_security : bool
         Whether row-level security is on.
+    is_own : bool
+        Whether it belongs to ``kanon_owner``, which owns nothing that others wrote. A name says nothing: who
+        may create schemas could have made one of kanon's.
     reachable : bool
         Whether the role may use the schema.
     selectable : bool
@@ -149,6 +151,7 @@ class RelationFacts:
     kind: str
     temporary: bool
     row_security: bool
+    is_own: bool
     reachable: bool
     selectable: bool
     columns: tuple[ColumnFacts, ...]
@@ -272,10 +275,17 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
         kind=facts["kind"],
         temporary=facts["persistence"] == "t",
         row_security=facts["row_security"],
+        is_own=facts["is_own"],
         reachable=facts["schema_usable"],
         selectable=facts["selectable"],
         columns=columns,
     )
+
+
+def is_reachable(db: Database, oid: int, role: str) -> bool:
+    """Return whether a role may name what is in the schema of a relation."""
+    usable: bool = db.row(statement("describe_relation"), oid, role)["schema_usable"]
+    return usable
 
 
 def describe_readable(db: Database, relation: str | None, role: str) -> RelationFacts:
@@ -313,7 +323,6 @@ def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], 
 
 def require_equality(
     db: Database,
-    relation: RelationFacts,
     columns: tuple[ColumnFacts, ...],
     purpose: str = _LINKING,
 ) -> None:
@@ -329,10 +338,10 @@ def require_equality(
     UnsuitableColumn
         Names the first column whose type has no equality or no order.
     """
-    if has_equality(db, relation, columns):
+    if has_equality(db, columns):
         return
     for column in columns:
-        lacks = _what_lacks(db, relation, (column,))
+        lacks = _what_lacks(db, (column,))
         if lacks is not None:
             other = "Take another column"
             if purpose == _LINKING:
@@ -344,9 +353,9 @@ def require_equality(
             )
 
 
-def has_equality(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> bool:
+def has_equality(db: Database, columns: tuple[ColumnFacts, ...]) -> bool:
     """Return whether GROUP BY can compare all of some columns."""
-    return not columns or _what_lacks(db, relation, columns) is None
+    return not columns or _what_lacks(db, columns) is None
 
 
 def equality(db: Database, relation: RelationFacts, column: ColumnFacts, one: str, other: str) -> Fragment:
@@ -366,11 +375,11 @@ def equality(db: Database, relation: RelationFacts, column: ColumnFacts, one: st
     return Fragment(f"{one} OPERATOR(pg_catalog.=) {other}")
 
 
-def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:
-    probe = statement("probe_grouping", relation=relation.identifier, columns=[c.identifier for c in columns])
+def _what_lacks(db: Database, columns: tuple[ColumnFacts, ...]) -> str | None:
+    probe = statement("probe_grouping", types=[Fragment(column.plain_type) for column in columns])
     try:
-        with db.savepoint(), reading(db, relation):
-            db.read(probe)
+        with db.savepoint():
+            db.rows(probe)
     except DatabaseError as error:
         if error.server_state == UNDEFINED_FUNCTION:
             return "equality"

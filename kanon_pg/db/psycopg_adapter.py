@@ -16,7 +16,9 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
-from psycopg.rows import dict_row
+from psycopg.generators import execute
+from psycopg.pq.misc import PGresAttDesc
+from psycopg.rows import dict_row, tuple_row
 
 from kanon_pg.db.failures import check_encoding, connection_lost, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
@@ -530,9 +532,12 @@ class PsycopgDatabase:
         session = self.connection.pgconn
         encoding = self.connection.info.encoding
         with mapped_errors():
-            result = session.prepare(b"", command.text.encode(encoding))
+            session.send_prepare(b"", command.text.encode(encoding))
+            # waits so that Ctrl-C ends it
+            (result,) = self.connection.wait(execute(session))
             if result.status == psycopg.pq.ExecStatus.COMMAND_OK:
-                result = session.describe_prepared(b"")
+                session.send_describe_prepared(b"")
+                (result,) = self.connection.wait(execute(session))
             if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
                 raise psycopg.errors.error_from_result(result, encoding=encoding)
         names = [(result.fname(place) or b"").decode(encoding) for place in range(result.nfields)]

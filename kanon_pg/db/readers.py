@@ -14,8 +14,9 @@ from typing import Protocol
 
 from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
 from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
 
@@ -31,9 +32,6 @@ READERS_LOCK = 0x6B616E6F
 READERS = 16
 """Readers that an installation makes; `kanon.add_readers` makes more."""
 
-_OWN_SCHEMAS = frozenset({"kanon", "kanon_bases", "kanon_shards", "kanon_shown", "safe"})
-"""Schemas whose relations kanon makes; nobody else's code is in them."""
-
 
 class Readable(Protocol):
     """What is known of a relation that is read."""
@@ -41,11 +39,6 @@ class Readable(Protocol):
     @property
     def oid(self) -> int:
         """Its OID."""
-        ...
-
-    @property
-    def schema(self) -> str:
-        """Name of its schema."""
         ...
 
     @property
@@ -58,10 +51,10 @@ class Readable(Protocol):
         """Whether row-level security is on."""
         ...
 
-
-def is_own(relation: Readable) -> bool:
-    """Return whether kanon itself made a relation, so that nobody else's code is in it."""
-    return relation.schema in _OWN_SCHEMAS
+    @property
+    def is_own(self) -> bool:
+        """Whether it belongs to ``kanon_owner``, so that nobody else's code is in it."""
+        ...
 
 
 def reader_role(reader: int) -> str:
@@ -121,7 +114,7 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
     UnsuitableRelation
         If row-level security is on.
     """
-    if is_own(relation) or owner_reads(db, relation.oid):
+    if relation.is_own or owner_reads(db, relation.oid):
         with db.reading_as(None):
             yield
         return
@@ -130,15 +123,16 @@ def reading(db: Database, relation: Readable) -> Iterator[None]:
             f"Relation {relation.identifier} has row-level security: what reads it could silently miss rows.",
             hint="Use a view, owned by the table's owner.",
         )
+    reader = reader_of(db, relation.oid)
     is_lent = (
-        reader_of(db, relation.oid) is None
+        reader is None
         and not db.row(statement("cannot_write"))["read_only"]
         # a right that was granted in a transaction cannot be used on other nodes before it ends
         and not reads_tables_of_citus(db, relation.oid)
     )
     if is_lent:
         db.row(statement("grant_read"), relation.oid)
-    with db.reading_as(require_reader(db, relation)):
+    with db.reading_as(require_reader(db, relation) if reader is None else reader):
         yield
     if is_lent:
         db.row(statement("revoke_read"), relation.oid)
@@ -172,7 +166,7 @@ def define_base(
     if db.rows(statement("left_base"), base.name):
         # of a database that was copied without kanon's record
         drop_base(db, base.name, shown=shown)
-    db.row(statement("define_base", reader=reader), base.name, str(text), rows, shown)
+    db.row(statement("define_base", reader=reader), base.name, _row_type(base.name), str(text), rows, shown)
     return Fragment(f"{Identifier.of(SHOWN_SCHEMA, base.name)}(CURRENT_USER)" if shown else f"{base}()")
 
 
@@ -185,7 +179,12 @@ def gather_statistics(db: Database, relation: Identifier) -> None:
 
 def drop_base(db: Database, name: str, *, shown: bool = False) -> None:
     """Remove what `define_base` made, after everything that shows its rows."""
-    base = Identifier.of(SCHEMA, name)
+    base, row_type = Identifier.of(SCHEMA, name), Identifier.of(SCHEMA, _row_type(name))
     function = Fragment(f"{Identifier.of(SHOWN_SCHEMA, name)}(name)" if shown else f"{base}()")
     db.execute(statement("drop_base_function", function=function))
-    db.execute(statement("drop_base", base=base))
+    with dropped_everywhere(db):
+        db.execute(statement("drop_base", base=base, row_type=row_type))
+
+
+def _row_type(name: str) -> str:
+    return derived_name(name, "type")

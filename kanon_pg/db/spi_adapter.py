@@ -22,7 +22,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.settings import created_here
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import InputError, KanonError
+from kanon_pg.errors import InputError, KanonError, by_sqlstate
 
 _CLOCK_MONOTONIC = 1
 
@@ -124,7 +124,11 @@ def serve_reading() -> None:
         return
     # whatever runs now must not find it again
     reading = _readings.pop()
-    known = plpy.execute("SELECT kanon.known_statements() AS known")[0]["known"]
+    try:
+        known = plpy.execute("SELECT kanon.begin_reading() AS known")[0]["known"]
+    except plpy.SPIError as error:
+        reading.error = error
+        return
     try:
         with plpy.subtransaction():
             reading.run()
@@ -135,6 +139,12 @@ def serve_reading() -> None:
         reading.error = error
     finally:
         plpy.prepare("SELECT kanon.forget_statements($1)", ["text[]"]).execute([known])
+
+
+def _state(error: plpy.SPIError) -> str:
+    """Return the SQLSTATE, which PL/Python names of PostgreSQL's own errors only: six bits a character."""
+    packed: int = error.spidata[0]
+    return "".join(chr((packed >> place & 63) + ord("0")) for place in range(0, 30, 6))
 
 
 def _raise(error: Exception) -> NoReturn:
@@ -187,11 +197,16 @@ class SpiDatabase:
         try:
             return run()
         except plpy.SPIError as error:
-            if error.sqlstate == QUERY_CANCELED:
+            state = _state(error)
+            if state == QUERY_CANCELED:
                 if self._ends is not None and time.monotonic() >= self._ends:
                     raise time_limit_passed() from error
                 raise
-            raise database_error(error.sqlstate, str(error), error.spidata[2]) from error
+            _, detail, hint, *_ = error.spidata
+            if not state.startswith("KA"):
+                raise database_error(state, str(error), hint) from error
+            message = str(error).removeprefix("kanon: ")
+            raise by_sqlstate(state)(message, detail=detail, hint=hint) from error
 
     def rows(self, command: Statement, *arguments: Any) -> Sequence[Row]:
         """See `Database.rows`."""
@@ -218,7 +233,11 @@ class SpiDatabase:
         else:
             _readings.append(reading)
             try:
-                self._mapped(lambda: plpy.execute(f"select {self._reader}()"))
+                # read-only until this statement's subtransaction ends, in which the function's own ones are
+                text = (
+                    f"select {self._reader}() from pg_catalog.set_config('transaction_read_only', 'on', true)"
+                )
+                self._mapped(lambda: plpy.execute(text))
             finally:
                 # its function has taken it, unless it did not come that far
                 _readings.clear()

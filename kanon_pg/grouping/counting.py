@@ -102,7 +102,7 @@ def value_column(db: Database, weighing: Weighing, name: str) -> CanonicalColumn
     """
     facts = weighing.relation.column(name)
     _require_counted(db, weighing, (facts,))
-    require_equality(db, weighing.relation, (facts,), "be grouped")
+    require_equality(db, (facts,), "be grouped")
     return CanonicalColumn(facts, Identifier.of("value"))
 
 

@@ -93,7 +93,7 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
     InputError
         If the column has no values but NULL, or too many.
     """
-    require_equality(db, relation, (column,), "have a hierarchy")
+    require_equality(db, (column,), "have a hierarchy")
     command = statement(
         "hierarchy_column_values",
         relation=relation.identifier,

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon_pg.core.packed import ColumnKind, QuasiIdentifier
-from kanon_pg.db.catalog import ColumnFacts
+from kanon_pg.db.catalog import ColumnFacts, has_equality
 from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database
 from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION, SENT, form_of, value_type
 
 _INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
@@ -227,3 +228,14 @@ def canonical_columns(
         CanonicalColumn(column, Identifier.of(f"q{number}"), weights.get(column.name, 1.0))
         for number, column in enumerate(facts, 1)
     )
+
+
+def as_seen(db: Database, column: ColumnFacts) -> Fragment:
+    """Return what GROUP BY compares of a column: its values, or what readers see of them.
+
+    Types without an equality (json, point) tell rows apart like any others.
+    """
+    name = column.identifier
+    if has_equality(db, (column,)):
+        return Fragment(f"{name}")
+    return CanonicalColumn(column, name).look(f"{name}")

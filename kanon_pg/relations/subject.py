@@ -365,9 +365,9 @@ def require_usable(
     """
     entity = () if subject.entity is None or subject.people is not None else (subject.entity.facts,)
     require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
-    require_equality(db, subject.relation, columns, purpose)
+    require_equality(db, columns, purpose)
     if entity:
-        require_equality(db, subject.relation, entity, "identify people")
+        require_equality(db, entity, "identify people")
 
 
 def require_quasi_identifiers(relation: RelationFacts, columns: Sequence[object]) -> None:

@@ -11,6 +11,7 @@ from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
+from kanon_pg.relations.canonical import as_seen
 from kanon_pg.relations.subject import stored_declaration
 
 _ROWS_LOOKED_AT = 100_000
@@ -45,9 +46,7 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
     identifiers : sequence of str
         Names of its columns that are declared as identifiers, while no column is the entity.
     """
-    columns = [
-        c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, relation, (c,))
-    ]
+    columns = [c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, (c,))]
     if not columns or _rows_are_elsewhere(db, relation):
         return
     found = _columns_found_by(db, "repeated_identifiers", relation, columns)
@@ -80,7 +79,7 @@ def notice_unique_published(
     sensitive : sequence of ColumnFacts
         Those of them that are sensitive.
     """
-    columns = [column for column in published if has_equality(db, relation, (column,))]
+    columns = list(published)
     if not columns or _rows_are_elsewhere(db, relation):
         return
     found = _columns_found_by(db, "distinct_values", relation, columns)
@@ -166,7 +165,10 @@ def _columns_found_by(
         query,
         relation=relation.identifier,
         rows=_ROWS_LOOKED_AT,
-        columns=[{"name": c.identifier, "alias": a} for c, a in zip(columns, aliases, strict=True)],
+        columns=[
+            {"name": c.identifier, "seen": as_seen(db, c), "alias": a}
+            for c, a in zip(columns, aliases, strict=True)
+        ],
     )
     with reading(db, relation):
         (found,) = db.read(command)

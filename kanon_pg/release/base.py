@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.catalog import RelationFacts, describe, is_reachable
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.readers import is_own, reader_role, require_reader
+from kanon_pg.db.readers import reader_role, require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import NotPermitted, UnsuitableRelation
 
@@ -46,9 +46,9 @@ def require_readable_base(db: Database, facts: RelationFacts, *, whole: bool = T
     UnsuitableRelation, NotPermitted
         With what to do instead.
     """
-    role = OWNER if is_own(facts) else reader_role(require_reader(db, facts))
+    role = OWNER if facts.is_own else reader_role(require_reader(db, facts))
     for name in (role, OWNER):
-        if not describe(db, str(facts.oid), name).reachable:
+        if not is_reachable(db, facts.oid, name):
             raise _unreadable(facts, name, f"GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {name};")
     seen = describe(db, str(facts.oid), role)
     if not (seen.selectable or (not whole and any(column.selectable for column in seen.columns))):

@@ -9,7 +9,6 @@ from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
-from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
@@ -139,9 +138,8 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
 
 def _drop_row_types_view(db: Database, row: Row | None) -> None:
     if row is not None and row["row_types_view"]:
-        with dropped_everywhere(db):
-            db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
-            drop_base(db, row["row_types_view"], shown=True)
+        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
+        drop_base(db, row["row_types_view"], shown=True)
 
 
 def _row(db: Database, facts: RelationFacts) -> Row | None:

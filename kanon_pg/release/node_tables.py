@@ -258,7 +258,7 @@ def mark_seen(
         Whether their columns have one spelling for each value and the names of that.
     """
     for generalized, table in zip(plan.generalized, tables, strict=True):
-        db.execute(statement("have_seen", table=table))
+        _have_seen(db, table)
         db.execute(statement("mark_seen", **_value_parts(generalized, table, rows, spelled=spelled)))
 
 
@@ -271,7 +271,7 @@ def forget_values(
     Values that no row ever had stay.
     """
     for generalized, table in zip(plan.generalized, tables, strict=True):
-        db.execute(statement("have_seen", table=table))
+        _have_seen(db, table)
         parts = _value_parts(generalized, table, rows, spelled=spelled)
         name = generalized.column.facts.name
         try:
@@ -293,6 +293,11 @@ def forget_values(
                 f"removed from {plan.view}{also}. Where rows may come with them again, store the hierarchy "
                 "anew and publish anew."
             )
+
+
+def _have_seen(db: Database, table: Identifier) -> None:
+    if not db.row(statement("is_seen_known"), str(table))["is_so"]:
+        db.execute(statement("have_seen", table=table))
 
 
 def _value_parts(

@@ -316,7 +316,7 @@ def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
         return
     asking = " or ".join((", ".join([*MODEL_PARAMETERS][:-1]), [*MODEL_PARAMETERS][-1]))
     facts = tuple(column.facts for column in plan.model_columns)
-    require_equality(db, plan.base, facts, f"be counted for {asking}")
+    require_equality(db, facts, f"be counted for {asking}")
     for require, _ in COLUMNS.of(plan.models):
         if require is not None:
             for column in plan.model_columns:

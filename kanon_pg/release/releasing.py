@@ -373,7 +373,9 @@ def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> Non
     if not versions:
         raise InputError(
             f"{view} is no release over time and remembers no versions: it keeps nothing of who left.",
-            hint="Delete the person's rows and call kanon_refresh.",
+            hint="Delete the person's rows and "
+            # the release's copies of hierarchies keep values of rows that are gone
+            + ("publish it anew with kanon_anonymize." if row["nodes"] else "call kanon_refresh."),
         )
     keys = versions[0].keys
     base = _readable_base(db, row)

@@ -23,7 +23,7 @@ from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, gather_statistics, is_own, require_reader
+from kanon_pg.db.readers import define_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -242,7 +242,7 @@ def storage_names(
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
         unknown=name("unknown") if plan.generalized else None,
         source=None
-        if is_own(plan.base) or schema != SCHEMA
+        if plan.base.is_own or schema != SCHEMA
         else Identifier.of(BASES_SCHEMA, derived_name(plan.name, f"v{generation}")),
     )
 

@@ -29,10 +29,7 @@ BEGIN
                 CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
                 c.oid::regclass::text
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE (n.nspname = 'kanon' AND (
-                    c.relname = ANY(ARRAY[{% for name in own %}{{ name }}{% if not loop.last %}, {% endif %}{% endfor %}])
-                    OR (c.relkind = 'S' AND c.relname = 'request_number_seq')
-                ))
+            WHERE (n.nspname = 'kanon' AND c.relname = ANY(ARRAY[{% for name in own %}{{ name }}{% if not loop.last %}, {% endif %}{% endfor %}]))
                 OR (n.nspname = 'kanon_catalog' AND c.relkind = 'v')
             UNION ALL
             SELECT 'pg_catalog.pg_proc'::regclass, p.oid, 'FUNCTION', p.oid::regprocedure::text

@@ -66,9 +66,9 @@ BEGIN
             EXECUTE format('GRANT %I TO CURRENT_USER', role);
             EXECUTE format('GRANT CREATE ON SCHEMA kanon TO %I', role);
         END IF;
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.known_statements() TO %I', role);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.begin_reading() TO %I', role);
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.forget_statements(text[]) TO %I', role);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, text, bigint, boolean) TO %I', role);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, name, text, bigint, boolean) TO %I', role);
         EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
         EXECUTE format('GRANT USAGE, CREATE ON SCHEMA kanon_bases TO %I', role);
         -- not USAGE: code of a relation would name whomever it likes as who asks
@@ -83,13 +83,13 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-SET transaction_read_only = on
 AS $body$
 DECLARE
-    known CONSTANT text[] := kanon.known_statements();
+    known CONSTANT text[] := kanon.begin_reading();
     is_read boolean := false;
 BEGIN
     BEGIN
+        PERFORM set_config('transaction_read_only', 'on', true);
         RETURN QUERY EXECUTE statement USING arguments[1], arguments[2], arguments[3], arguments[4];
         is_read := true;
         RAISE EXCEPTION USING ERRCODE = 'KA000';
@@ -104,7 +104,7 @@ END
 $body$
         $create$, reader);
         EXECUTE format($create$
-CREATE OR REPLACE FUNCTION kanon.define_%1$s(name name, statement text, rows bigint, shown boolean)
+CREATE OR REPLACE FUNCTION kanon.define_%1$s(name name, row_type name, statement text, rows bigint, shown boolean)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -115,20 +115,20 @@ SET search_path = pg_catalog, pg_temp
 SET default_tablespace = ''
 AS $body$
 BEGIN
-    PERFORM kanon.define_base(name, statement, rows, shown);
+    PERFORM kanon.define_base(name, row_type, statement, rows, shown);
 END
 $body$
         $create$, reader);
         EXECUTE format('ALTER FUNCTION kanon.read_rows_%s(text, text[]) OWNER TO %I', reader, role);
-        EXECUTE format('ALTER FUNCTION kanon.define_%s(name, text, bigint, boolean) OWNER TO %I', reader, role);
+        EXECUTE format('ALTER FUNCTION kanon.define_%s(name, name, text, bigint, boolean) OWNER TO %I', reader, role);
         EXECUTE format('REVOKE ALL ON FUNCTION kanon.read_rows_%s(text, text[]) FROM PUBLIC', reader);
-        EXECUTE format('REVOKE ALL ON FUNCTION kanon.define_%s(name, text, bigint, boolean) FROM PUBLIC', reader);
+        EXECUTE format('REVOKE ALL ON FUNCTION kanon.define_%s(name, name, text, bigint, boolean) FROM PUBLIC', reader);
         EXECUTE format('COMMENT ON FUNCTION kanon.read_rows_%s(text, text[]) IS %L', reader,
             format('Runs a statement of kanon with the rights of kanon_base_%s, and takes back what it did to the session.', reader));
-        EXECUTE format('COMMENT ON FUNCTION kanon.define_%s(name, text, bigint, boolean) IS %L', reader,
+        EXECUTE format('COMMENT ON FUNCTION kanon.define_%s(name, name, text, bigint, boolean) IS %L', reader,
             format('Defines what a release reads with the rights of kanon_base_%s.', reader));
         EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_rows_%s(text, text[]) TO kanon_owner, kanon_reader', reader);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_%s(name, text, bigint, boolean) TO kanon_owner', reader);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_%s(name, name, text, bigint, boolean) TO kanon_owner', reader);
         IF in_server THEN
             EXECUTE format($create$
 CREATE OR REPLACE FUNCTION kanon.read_%1$s()
@@ -139,7 +139,6 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-SET transaction_read_only = on
 AS $body$
 plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
@@ -169,7 +168,9 @@ $body$
         DROP ROLE kanon_nodes;
         ALTER ROLE kanon_owner LOGIN;
         FOR reader IN 1..most LOOP
+            -- READ ONLY of the coordinator's transaction does not reach other nodes
             EXECUTE format('ALTER ROLE kanon_base_%s LOGIN', reader);
+            EXECUTE format('ALTER ROLE kanon_base_%s SET default_transaction_read_only = on', reader);
         END LOOP;
         PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
         -- Not on the coordinator, unless it holds shards itself: then the other nodes fetch rows from there, too.

@@ -1,6 +1,6 @@
 -- Finds a reader for a relation, or for the queries about what its owner protects: the one it has, or one that is free. A reader
--- is free if its relation is gone or no longer granted to it, and nothing is read through it. A claim gives no rights; these come from
--- who may grant them.
+-- is free if nothing is granted to it any more, whoever granted it and why, and nothing is read through it. A claim gives no rights;
+-- these come from who may grant them.
 CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean)
 RETURNS name
 LANGUAGE plpgsql
@@ -18,32 +18,30 @@ BEGIN
     SELECT b.reader INTO found
     FROM kanon.base AS b
     WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
+    IF found IS NULL THEN
+        -- another session may be giving it one; a negative number is no reader's
+        PERFORM pg_advisory_xact_lock({{ readers_lock }}, -abs(hashoid(CASE WHEN for_queries THEN owner::oid ELSE claim_reader.relation::oid END)));
+        SELECT b.reader INTO found
+        FROM kanon.base AS b
+        WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
+    END IF;
     IF found IS NOT NULL THEN
         RETURN format('kanon_base_%s', found);
     END IF;
     FOR candidate IN
         SELECT substring(r.rolname, '[0-9]+$')::integer AS reader, r.oid AS role
         FROM pg_roles AS r
-        LEFT JOIN kanon.base AS b ON b.reader = substring(r.rolname, '[0-9]+$')::integer
         WHERE r.rolname ~ '^kanon_base_[1-9][0-9]{0,3}$'
             -- made in this database, too
             AND to_regproc(replace(r.rolname, 'kanon_base_', 'kanon.define_')) IS NOT NULL
-            AND CASE
-                WHEN b.answers_for IS NOT NULL THEN NOT EXISTS (
-                    SELECT
-                    FROM kanon.protection AS p INNER JOIN pg_class AS c ON c.oid = p.relation
-                    WHERE has_any_column_privilege(r.oid, c.oid, 'SELECT')
-                )
-                -- whatever PUBLIC may read
-                WHEN b.relation IS NOT NULL THEN NOT EXISTS (
-                    SELECT
-                    FROM pg_shdepend AS s
-                    WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
-                        AND s.classid = 'pg_class'::regclass AND s.objid = b.relation
-                        AND s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'a'
-                )
-                ELSE true
-            END
+            -- whatever PUBLIC may read
+            AND NOT EXISTS (
+                SELECT
+                FROM pg_shdepend AS s
+                WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+                    AND s.classid = 'pg_class'::regclass
+                    AND s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'a'
+            )
         ORDER BY 1
     LOOP
         -- views belong to it where something is read through it; another session may be reading with its rights
@@ -61,8 +59,10 @@ BEGIN
                 CASE WHEN for_queries THEN owner END
             );
         EXCEPTION
-            WHEN unique_violation THEN
-                RAISE serialization_failure USING
+            -- in a transaction that does not see what others did since it began
+            WHEN unique_violation OR serialization_failure THEN
+                RAISE EXCEPTION USING
+                    ERRCODE = 'KA602',
                     MESSAGE = 'kanon: Another session gave the relation a reader at the same time.',
                     HINT = 'Repeat the call.';
         END;

@@ -15,7 +15,7 @@ DECLARE
     above CONSTANT regclass[] := ARRAY(SELECT t.oid FROM kanon.linked_above(grant_read.relation) AS t (oid));
 BEGIN
     IF NOT for_queries AND kanon.nodes_store(grant_read.relation) THEN
-        PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_owner');
+        PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_owner'::name);
     END IF;
     IF kanon.reader_of(grant_read.relation, for_queries) IS NOT NULL THEN
         PERFORM kanon.grant_read_along(grant_read.relation, above, for_queries);
@@ -23,9 +23,9 @@ BEGIN
     END IF;
     IF NOT EXISTS (
         SELECT
-        FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        FROM pg_class AS c
         WHERE c.oid = grant_read.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-            AND n.nspname NOT IN ('kanon', 'kanon_bases', 'safe')
+            AND pg_get_userbyid(c.relowner) <> 'kanon_owner'
     ) THEN
         RETURN;  -- what cannot be read is refused later, with a sentence of its own
     END IF;
@@ -35,7 +35,7 @@ BEGIN
         WHERE c.oid = grant_read.relation
     ) THEN
         -- nothing is out of reach of a superuser's code anyway
-        PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_reader');
+        PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_reader'::name);
         PERFORM kanon.grant_read_along(grant_read.relation, above, for_queries);
         RETURN;
     END IF;

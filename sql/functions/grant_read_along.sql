@@ -22,7 +22,7 @@ BEGIN
         IF reader IS NOT NULL THEN
             PERFORM kanon.grant_read_to(one.relation, reader);
         ELSIF for_queries AND one.is_superusers THEN
-            PERFORM kanon.grant_read_to(one.relation, 'kanon_reader');
+            PERFORM kanon.grant_read_to(one.relation, 'kanon_reader'::name);
         END IF;
     END LOOP;
 END

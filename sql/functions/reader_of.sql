@@ -27,13 +27,17 @@ BEGIN
         -- what was found first may have changed hands before the lock was there
         PERFORM pg_advisory_xact_lock_shared({{ readers_lock }}, found);
     END LOOP;
-    -- a protected relation that was given to another owner: whoever reads for its old owner still can
+    -- a protected relation that was given to another owner: whoever reads for its old owner still can. What everybody may read
+    -- is no matter of this reader.
     IF for_queries AND EXISTS (
         SELECT
         FROM kanon.protection AS p
         INNER JOIN pg_class AS c ON c.oid = p.relation
         INNER JOIN kanon.base AS b ON b.reader = found AND b.answers_for <> c.relowner
-        WHERE has_any_column_privilege(role, c.oid, 'SELECT')
+        INNER JOIN pg_shdepend AS s
+            ON s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+            AND s.classid = 'pg_class'::regclass AND s.objid = c.oid
+            AND s.refclassid = 'pg_authid'::regclass AND s.refobjid = role AND s.deptype = 'a'
     ) THEN
         RETURN NULL;
     END IF;

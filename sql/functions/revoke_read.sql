@@ -41,7 +41,12 @@ BEGIN
             END IF;
         END LOOP;
     END LOOP;
-    PERFORM kanon.free_reader(revoke_read.relation);
+    BEGIN
+        PERFORM kanon.free_reader(revoke_read.relation);
+    EXCEPTION
+        -- another session has freed it, or has given it to another relation, since the transaction began
+        WHEN serialization_failure THEN NULL;
+    END;
 END
 $function$;
 ALTER FUNCTION kanon.revoke_read OWNER TO CURRENT_USER;

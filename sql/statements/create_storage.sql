@@ -17,11 +17,11 @@ WITH {% include "guard/base.sql" %}
 -- Two people with the same hash count as one.
 hashed AS MATERIALIZED (
     SELECT
-        masked.*,
-        CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END AS who,
         pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
-        ) AS class_hash
+        ) AS class_hash,
+        CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END AS who,
+        masked.*
     FROM masked
 ),
 
@@ -80,7 +80,8 @@ counted AS (
         classes.class_hash AS class,
         classes.size,
 {% endif %}
-        classes.people
+        classes.people,
+        {% if source %}hashed.ordinality{% else %}pg_catalog.row_number() OVER (){% endif %} AS place
     FROM hashed
     INNER JOIN classes ON classes.class_hash = hashed.class_hash
 ){% if model_checks %},{% endif %}
@@ -89,13 +90,13 @@ counted AS (
 -- The hash sorts quickly; classes are compared cell by cell.
 hashed AS (
     SELECT
-        masked.*,
+        pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
+        ) AS class_hash,
 {% if model_checks %}
         pg_catalog.row_number() OVER () AS row_number,
 {% endif %}
-        pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
-        ) AS class_hash
+        masked.*
     FROM masked
     OFFSET 0
 ),
@@ -107,7 +108,8 @@ counted AS (
         min(row_number) OVER same_class AS class,
 {% endif %}
         hashed.*,
-        count(*) OVER same_class AS people
+        count(*) OVER same_class AS people,
+        pg_catalog.row_number() OVER same_class AS place
     FROM hashed
     WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})
 ){% if model_checks %},{% endif %}

@@ -3,7 +3,7 @@ SELECT
 {% for column in columns %}
     (
         SELECT ARRAY[count(value), count(DISTINCT value)]
-        FROM (SELECT r.{{ column.name }} AS value FROM {{ relation }} AS r LIMIT {{ rows }}) AS first_rows
+        FROM (SELECT {{ column.seen }} AS value FROM {{ relation }} AS r LIMIT {{ rows }}) AS first_rows
     ) AS {{ column.alias }}{% if not loop.last %},{% endif %}
 
 {% endfor %}

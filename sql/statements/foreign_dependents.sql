@@ -1,4 +1,5 @@
 -- Objects of others that would be lost with the installation: what they are, as the server describes them.
+-- $1 text[]
 WITH schemas AS (
     SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
 ),
@@ -32,6 +33,13 @@ guests AS (
     SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid AS objid FROM pg_catalog.pg_class AS c
     WHERE c.relnamespace IN (SELECT s.oid FROM schemas AS s)
         AND c.relkind NOT IN ('i', 'I', 't', 'c') AND pg_catalog.pg_get_userbyid(c.relowner) !~ '^kanon_(owner|base_[0-9]+)$'
+        -- what the scripts make belongs to whoever installed
+        AND NOT EXISTS (
+            SELECT
+            FROM pg_catalog.pg_namespace AS n
+            WHERE n.oid = c.relnamespace AND n.nspname = 'kanon' AND n.nspowner = c.relowner
+                AND c.relname = ANY ($1::text[]::name[])
+        )
 )
 SELECT pg_catalog.pg_describe_object(classid, objid, 0) AS description
 FROM (SELECT * FROM dependents UNION SELECT * FROM guests) AS found

@@ -25,10 +25,22 @@ SELECT
             )
         )
     ) AS kanon_is_ours,
-    (
-        SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
-        FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'safe'
-    ) AS safe_schema_owner,
+    -- whoever owns a schema exchanges what is in it
+    ARRAY(
+        SELECT ARRAY[n.nspname::text, pg_catalog.pg_get_userbyid(n.nspowner)::text]
+        FROM pg_catalog.pg_namespace AS n
+        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown', 'kanon_catalog')
+            AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
+        ORDER BY n.nspname
+    ) AS taken_schemas,
+    ARRAY(
+        SELECT DISTINCT f.code
+        FROM (
+{% include "code_on_tables.sql" %}
+
+        ) AS f
+        ORDER BY f.code
+    ) AS foreign_code,
     -- not to_regclass(), which raises for roles that may not use the schema
     ARRAY(
         SELECT c.relname::text

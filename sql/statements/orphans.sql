@@ -40,12 +40,13 @@ WHERE n.nspname IN ('kanon', 'kanon_bases', 'safe') AND c.relkind IN ('r', 'v', 
     AND NOT (n.nspname = 'kanon' AND c.relname = ANY($1))
     AND pg_catalog.pg_get_userbyid(c.relowner) ~ '^kanon_(owner|base_[0-9]+)$'
     AND c.oid NOT IN (SELECT k.oid FROM known AS k WHERE k.oid IS NOT NULL)
-    -- nor what reads the storage of a release that is recorded
+    -- nor what reads the storage of a release that is recorded, or says of which type the rows of a base are
     AND NOT EXISTS (
         SELECT
         FROM pg_catalog.pg_rewrite AS w
         JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
-        JOIN known AS k ON d.refclassid = 'pg_catalog.pg_class'::regclass AND k.oid = d.refobjid
+        JOIN pg_catalog.pg_class AS k ON (d.refclassid, d.refobjid) IN (('pg_catalog.pg_class'::regclass, k.oid), ('pg_catalog.pg_type'::regclass, k.reltype))
+        JOIN known ON known.oid = k.oid
         WHERE w.ev_class = c.oid
     )
 ORDER BY (n.nspname = 'safe') DESC, c.relkind = 'm' DESC, c.relkind = 'v' DESC, relation

@@ -6,8 +6,9 @@ CREATE TABLE IF NOT EXISTS kanon.base (
     answers_for regrole UNIQUE,
     CHECK ((relation IS NULL) <> (answers_for IS NULL))
 );
-ALTER TABLE kanon.base OWNER TO kanon_owner;
+ALTER TABLE kanon.base OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.base FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.base TO kanon_owner;
 COMMENT ON TABLE kanon.base IS 'Which role reads which relation.';
 COMMENT ON COLUMN kanon.base.reader IS 'Number of the role: 1 is kanon_base_1.';
 COMMENT ON COLUMN kanon.base.relation IS 'What it reads; NULL if it answers queries.';

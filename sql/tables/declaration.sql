@@ -11,8 +11,9 @@ CREATE TABLE IF NOT EXISTS kanon.declaration (
     declared_by name NOT NULL,
     declared_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-ALTER TABLE kanon.declaration OWNER TO kanon_owner;
+ALTER TABLE kanon.declaration OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.declaration FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.declaration TO kanon_owner;
 COMMENT ON TABLE kanon.declaration IS 'The roles that columns of a table play, as declared with kanon_declare.';
 COMMENT ON COLUMN kanon.declaration.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.declaration.identifiers IS 'Columns that name a person; never published.';

@@ -15,8 +15,9 @@ CREATE TABLE IF NOT EXISTS kanon.hierarchy (
     created_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     PRIMARY KEY (name, version)
 );
-ALTER TABLE kanon.hierarchy OWNER TO kanon_owner;
+ALTER TABLE kanon.hierarchy OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.hierarchy FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.hierarchy TO kanon_owner;
 COMMENT ON TABLE kanon.hierarchy IS 'Stored generalization hierarchies, one row per version; read kanon.hierarchies instead.';
 COMMENT ON COLUMN kanon.hierarchy.name IS 'Name of the hierarchy.';
 COMMENT ON COLUMN kanon.hierarchy.version IS 'Counts up each time that the name is stored again.';

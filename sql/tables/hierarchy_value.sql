@@ -7,8 +7,9 @@ CREATE TABLE IF NOT EXISTS kanon.hierarchy_value (
     PRIMARY KEY (hierarchy, version, value),
     FOREIGN KEY (hierarchy, version) REFERENCES kanon.hierarchy (name, version) ON DELETE CASCADE
 );
-ALTER TABLE kanon.hierarchy_value OWNER TO kanon_owner;
+ALTER TABLE kanon.hierarchy_value OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.hierarchy_value FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.hierarchy_value TO kanon_owner;
 COMMENT ON TABLE kanon.hierarchy_value IS 'The values of stored hierarchies with their nodes.';
 COMMENT ON COLUMN kanon.hierarchy_value.hierarchy IS 'Name of the hierarchy.';
 COMMENT ON COLUMN kanon.hierarchy_value.version IS 'Its version.';

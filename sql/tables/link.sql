@@ -7,8 +7,9 @@ CREATE TABLE IF NOT EXISTS kanon.link (
     linked_by name NOT NULL,
     linked_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-ALTER TABLE kanon.link OWNER TO kanon_owner;
+ALTER TABLE kanon.link OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.link FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.link TO kanon_owner;
 COMMENT ON TABLE kanon.link IS 'The tables whose rows belong to people of other tables, as linked with kanon_link.';
 COMMENT ON COLUMN kanon.link.child IS 'The table whose rows belong to somebody.';
 COMMENT ON COLUMN kanon.link.parent IS 'The table that its foreign key refers to.';

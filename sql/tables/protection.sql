@@ -24,8 +24,9 @@ CREATE TABLE IF NOT EXISTS kanon.protection (
     protected_by name NOT NULL,
     protected_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-ALTER TABLE kanon.protection OWNER TO kanon_owner;
+ALTER TABLE kanon.protection OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.protection FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.protection TO kanon_owner;
 COMMENT ON TABLE kanon.protection IS 'The tables that answer queries, and under which rules, as set with kanon_protect.';
 COMMENT ON COLUMN kanon.protection.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.protection.k IS 'Fewest people behind every figure, and behind every difference of two.';

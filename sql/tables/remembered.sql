@@ -11,8 +11,9 @@ CREATE TABLE IF NOT EXISTS kanon.remembered (
     PRIMARY KEY (release, version)
 );
 ALTER TABLE kanon.remembered ADD COLUMN IF NOT EXISTS erased_rows bigint NOT NULL DEFAULT 0;
-ALTER TABLE kanon.remembered OWNER TO kanon_owner;
+ALTER TABLE kanon.remembered OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.remembered FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.remembered TO kanon_owner;
 COMMENT ON TABLE kanon.remembered IS 'The versions of releases that kanon_composition can look at although readers see a later one.';
 COMMENT ON COLUMN kanon.remembered.release IS 'Name of the release, as in kanon.release.';
 COMMENT ON COLUMN kanon.remembered.version IS 'Number of the version, from 1; of a release over time as in kanon.series.';

@@ -18,8 +18,9 @@ CREATE TABLE IF NOT EXISTS kanon.series (
     key_view regclass
 );
 ALTER TABLE kanon.series ADD COLUMN IF NOT EXISTS key_view regclass;
-ALTER TABLE kanon.series OWNER TO kanon_owner;
+ALTER TABLE kanon.series OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.series FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.series TO kanon_owner;
 COMMENT ON TABLE kanon.series IS 'The releases over time, one row each; kanon.releases shows their figures.';
 COMMENT ON COLUMN kanon.series.release IS 'Name of the release, as in kanon.release.';
 COMMENT ON COLUMN kanon.series.version IS 'Number of the version that readers see, from 1.';

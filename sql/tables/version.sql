@@ -12,8 +12,9 @@ CREATE TABLE IF NOT EXISTS kanon.version (
     installed_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     updated_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-ALTER TABLE kanon.version OWNER TO kanon_owner;
+ALTER TABLE kanon.version OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.version FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.version TO kanon_owner;
 COMMENT ON TABLE kanon.version IS 'One row: the installed version and what the installation changed outside its schemas.';
 COMMENT ON COLUMN kanon.version.only_row IS 'Always true; keeps the table at one row.';
 COMMENT ON COLUMN kanon.version.version IS 'Version of the SQL objects; the Python package must have the same.';

@@ -13,8 +13,9 @@ SELECT
     d.declared_at
 FROM kanon.declaration AS d
 JOIN pg_catalog.pg_class AS c ON c.oid = d.relation::oid;
-ALTER VIEW kanon.declarations OWNER TO kanon_owner;
+ALTER VIEW kanon.declarations OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.declarations FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.declarations TO kanon_owner;
 COMMENT ON VIEW kanon.declarations IS 'The roles that columns play, per declared table.';
 COMMENT ON COLUMN kanon.declarations.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.declarations.identifiers IS 'Columns that name a person; never published.';

@@ -15,8 +15,9 @@ SELECT
 FROM kanon.hierarchy AS h
 CROSS JOIN LATERAL (SELECT pg_catalog.to_regrole(pg_catalog.quote_ident(h.created_by::text))::oid AS role) AS maker
 WHERE NOT EXISTS (SELECT FROM kanon.hierarchy AS later WHERE later.name = h.name AND later.version > h.version);
-ALTER VIEW kanon.hierarchies OWNER TO kanon_owner;
+ALTER VIEW kanon.hierarchies OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.hierarchies FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.hierarchies TO kanon_owner;
 COMMENT ON VIEW kanon.hierarchies IS 'The stored generalization hierarchies in their latest versions.';
 COMMENT ON COLUMN kanon.hierarchies.hierarchy IS 'Name of the hierarchy.';
 COMMENT ON COLUMN kanon.hierarchies.version IS 'Counts up each time that the name is stored again.';

@@ -53,8 +53,9 @@ FROM kanon.link AS l
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = l.child::oid
 LEFT JOIN sound AS s ON s.child = l.child::oid
 LEFT JOIN (ways AS w INNER JOIN ends AS e ON e.oid = w.oid) ON w.child = l.child::oid;
-ALTER VIEW kanon.links OWNER TO kanon_owner;
+ALTER VIEW kanon.links OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.links FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.links TO kanon_owner;
 COMMENT ON VIEW kanon.links IS 'The tables whose rows belong to people of other tables.';
 COMMENT ON COLUMN kanon.links.child IS 'The table whose rows belong to somebody.';
 COMMENT ON COLUMN kanon.links.parent IS 'The table that its foreign key refers to.';

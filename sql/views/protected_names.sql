@@ -8,8 +8,9 @@ WITH RECURSIVE found AS (
 )
 
 SELECT DISTINCT c.relname AS name FROM found AS f JOIN pg_catalog.pg_class AS c ON c.oid = f.oid;
-ALTER VIEW kanon.protected_names OWNER TO kanon_owner;
+ALTER VIEW kanon.protected_names OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.protected_names FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.protected_names TO kanon_owner;
 COMMENT ON VIEW kanon.protected_names IS 'Names of the relations that queries may be about; the gateway reads it.';
 COMMENT ON COLUMN kanon.protected_names.name IS 'Name of a protected relation or of a part of one, without schema.';
 GRANT SELECT ON TABLE kanon.protected_names TO kanon_analyst, kanon_curator;

@@ -3,8 +3,9 @@ CREATE OR REPLACE VIEW kanon.protections AS
 SELECT p.relation, p.k, p.mode, p.queries, p.refusals, p.seconds, p.rows, p.beside_releases, p.protected_by, p.protected_at
 FROM kanon.protection AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relation::oid;
-ALTER VIEW kanon.protections OWNER TO kanon_owner;
+ALTER VIEW kanon.protections OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.protections FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.protections TO kanon_owner;
 COMMENT ON VIEW kanon.protections IS 'The tables that answer queries, and under which rules.';
 COMMENT ON COLUMN kanon.protections.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.protections.k IS 'Fewest people behind every figure, and behind every difference of two.';

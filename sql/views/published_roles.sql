@@ -11,8 +11,9 @@ SELECT
 FROM kanon.release AS r
 INNER JOIN pg_catalog.pg_class AS v ON v.relname = r.name::name AND v.relnamespace = 'safe'::regnamespace
 WHERE pg_catalog.has_table_privilege(v.oid, 'SELECT');
-ALTER VIEW kanon.published_roles OWNER TO kanon_owner;
+ALTER VIEW kanon.published_roles OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.published_roles FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.published_roles TO kanon_owner;
 COMMENT ON VIEW kanon.published_roles IS 'The roles of the columns of each release that you may read.';
 COMMENT ON COLUMN kanon.published_roles.release IS 'Name of the release.';
 COMMENT ON COLUMN kanon.published_roles.view IS 'The view to read.';

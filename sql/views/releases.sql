@@ -62,8 +62,9 @@ CROSS JOIN LATERAL (
     WHERE v.release = r.name
 ) AS m
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
-ALTER VIEW kanon.releases OWNER TO kanon_owner;
+ALTER VIEW kanon.releases OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.releases FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.releases TO kanon_owner;
 COMMENT ON VIEW kanon.releases IS 'The published releases: where from, with which parameters, what is proven, how stale.';
 COMMENT ON COLUMN kanon.releases.release IS 'Name of the release.';
 COMMENT ON COLUMN kanon.releases.view IS 'The view that analysts read.';

@@ -54,8 +54,9 @@ SELECT
     problem
 FROM counted
 WHERE classes_at_risk > 0 OR problem IS NOT NULL;
-ALTER VIEW kanon.violations OWNER TO kanon_owner;
+ALTER VIEW kanon.violations OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.violations FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.violations TO kanon_owner;
 COMMENT ON VIEW kanon.violations IS
 'Declared tables and releases with classes of fewer than k people, counted whenever it is read; no row for what is as it should be. Raw tables are expected here, releases (kind = ''release'') never.';
 COMMENT ON COLUMN kanon.violations.kind IS 'table: declared with kanon_declare. release: published by kanon.';

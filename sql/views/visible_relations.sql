@@ -19,8 +19,9 @@ UNION ALL
 SELECT i.indexrelid, k.readable
 FROM known AS k JOIN pg_catalog.pg_index AS i ON i.indrelid = k.oid
 WHERE k.readable OR (k.askable AND i.indpred IS NULL AND i.indexprs IS NULL);
-ALTER VIEW kanon.visible_relations OWNER TO kanon_owner;
+ALTER VIEW kanon.visible_relations OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.visible_relations FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.visible_relations TO kanon_owner;
 COMMENT ON VIEW kanon.visible_relations IS 'What the views of kanon_catalog show: relations that the role may read or ask about.';
 COMMENT ON COLUMN kanon.visible_relations.oid IS 'The relation, or an index of it.';
 COMMENT ON COLUMN kanon.visible_relations.readable IS 'Whether the role may read it, and not only ask about it.';

@@ -277,13 +277,34 @@ def test_two_databases_of_a_server_without_the_roles_can_be_installed_into_at_on
                 assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (len(FUNCTIONS),)
 
 
+@pytest.mark.parametrize("schema", ["kanon", "safe", "kanon_bases", "kanon_shown", "kanon_catalog"])
 def test_a_schema_of_somebody_else_is_not_taken_over(
-    empty_dsn: str, empty_connection: psycopg.Connection
+    empty_dsn: str, empty_connection: psycopg.Connection, schema: str
 ) -> None:
-    empty_connection.execute("CREATE SCHEMA safe")
+    empty_connection.execute(f"CREATE SCHEMA {schema}".encode())
     with pytest.raises(InstallError) as caught:
         install(empty_dsn)
-    assert "Schema safe exists already" in (caught.value.detail or "")
+    assert f"Schema {schema} exists already" in (caught.value.detail or "")
+
+
+def test_code_that_others_added_to_tables_is_not_run_by_installing_again(
+    empty_dsn: str, empty_connection: psycopg.Connection
+) -> None:
+    """Earlier versions let members of kanon_owner add it; whoever writes there runs it."""
+    install(empty_dsn)
+    run = empty_connection.execute
+    run("CREATE FUNCTION fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''it ran''; END'")
+    run("CREATE TRIGGER planted BEFORE INSERT ON kanon.version FOR EACH ROW EXECUTE FUNCTION fires()")
+    with pytest.raises(InstallError) as caught:
+        install(empty_dsn)
+    assert "trigger planted on table kanon.version, which is not kanon's" in (caught.value.detail or "")
+    run("DROP TRIGGER planted ON kanon.version")
+    run("CREATE TRIGGER planted BEFORE INSERT ON kanon.request FOR EACH ROW EXECUTE FUNCTION fires()")
+    run("ALTER TABLE kanon.request OWNER TO kanon_owner")
+    with pytest.raises(InstallError):
+        install(empty_dsn)
+    run("DROP TRIGGER planted ON kanon.request")
+    install(empty_dsn)
 
 
 @pytest.mark.parametrize("attribute", ["SUPERUSER", "LOGIN", "CREATEROLE"])

@@ -17,6 +17,8 @@ _ITEMS = [
     "tables",
     "roles",
     "ownership",
+    "readers",
+    "rights of kanon's roles",
     "internals",
     "rights of PUBLIC",
     "releases",
@@ -24,6 +26,12 @@ _ITEMS = [
     "solver process",
     "trial release",
 ]
+
+
+_FUNCTION = "CREATE FUNCTION own() RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN ''x''; END'"
+_TRIGGER_FUNCTION = "CREATE FUNCTION fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+
+_TABLE = "CREATE TABLE mine (a integer); ALTER TABLE mine OWNER TO pg_monitor"
 
 
 def _failing(connection: psycopg.Connection) -> dict[str, str]:
@@ -53,15 +61,53 @@ def test_an_analyst_can_run_it(installed_dsn: str) -> None:
         ("GRANT CREATE ON SCHEMA public TO PUBLIC", "rights of PUBLIC"),
         ("GRANT SELECT ON kanon.release TO PUBLIC", "internals"),
         ("GRANT EXECUTE ON FUNCTION kanon.boot() TO PUBLIC", "internals"),
+        ("GRANT SELECT ON kanon.release TO pg_monitor", "internals"),
+        ("GRANT EXECUTE ON FUNCTION kanon.read_rows_1(text, text[]) TO pg_monitor", "internals"),
+        ("GRANT USAGE ON SCHEMA kanon_shown TO pg_monitor", "internals"),
+        ("ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner GRANT SELECT ON TABLES TO pg_monitor", "internals"),
         ("CREATE TABLE kanon.stranger (one integer)", "ownership"),
         ("CREATE VIEW safe.stranger AS SELECT 1 AS one", "ownership"),
         ("ALTER FUNCTION kanon.grant_read(regclass, boolean) OWNER TO kanon_owner", "ownership"),
         ("REVOKE USAGE ON SCHEMA safe FROM kanon_analyst", "trial release"),
+        ("ALTER SCHEMA kanon_bases OWNER TO pg_monitor", "ownership"),
+        ("ALTER TABLE kanon.request OWNER TO kanon_owner", "ownership"),
+        ("ALTER FUNCTION kanon_drop(text) OWNER TO kanon_owner", "ownership"),
+        (
+            "CREATE FUNCTION kanon_drop(text, integer) RETURNS text LANGUAGE sql AS 'SELECT $1';"
+            " ALTER FUNCTION kanon_drop(text, integer) OWNER TO pg_monitor",
+            "ownership",
+        ),
+        (
+            f"{_TRIGGER_FUNCTION}; CREATE TRIGGER t AFTER INSERT ON kanon.request EXECUTE FUNCTION fires()",
+            "ownership",
+        ),
+        ("CREATE RULE r AS ON DELETE TO kanon.release DO ALSO SELECT 1", "ownership"),
+        (f"{_FUNCTION}; ALTER TABLE kanon.request ALTER operation SET DEFAULT own()", "ownership"),
+        (f"{_FUNCTION}; ALTER TABLE kanon.release ADD CHECK (own() > '')", "ownership"),
+        (f"{_FUNCTION}; CREATE INDEX i ON kanon.release (own())", "ownership"),
+        (f"{_FUNCTION}; CREATE POLICY p ON kanon.base USING (own() > '')", "ownership"),
+        (
+            f"{_TABLE}; GRANT SELECT ON mine TO kanon_owner",
+            "rights of kanon's roles",
+        ),
+        (
+            f"{_TABLE}; GRANT SELECT ON mine TO kanon_reader",
+            "rights of kanon's roles",
+        ),
     ],
 )
 def test_damage_is_found(db: psycopg.Connection, damage: str, item: str) -> None:
     db.execute(damage)
     assert list(_failing(db)) == [item]
+
+
+def test_a_member_of_a_reader_is_found(db: psycopg.Connection) -> None:
+    """Roles are the whole server's: the test gives back what it takes."""
+    db.execute("GRANT kanon_base_3 TO pg_monitor")
+    try:
+        assert list(_failing(db)) == ["readers"]
+    finally:
+        db.execute("REVOKE kanon_base_3 FROM pg_monitor")
 
 
 @pytest.mark.parametrize("plpython", [True, False])

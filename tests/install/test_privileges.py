@@ -47,6 +47,17 @@ def test_nothing_acts_as_who_owns_what_people_call(connection: psycopg.Connectio
     assert not callers & actors
 
 
+def test_nobody_adds_code_to_what_others_write(connection: psycopg.Connection[Any]) -> None:
+    """Triggers, defaults and views run with the rights of whoever calls: these belong to who installed."""
+    changeable = connection.execute(
+        "select c.oid::regclass::text, r.rolname from pg_class as c, pg_roles as r"
+        " where c.relnamespace = 'kanon'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')"
+        " and not r.rolsuper and (pg_has_role(r.oid, c.relowner, 'MEMBER')"
+        " or has_table_privilege(r.oid, c.oid, 'TRIGGER, REFERENCES'))"
+    ).fetchall()
+    assert changeable == []
+
+
 def test_readers_own_and_may_nothing_else(connection: psycopg.Connection[Any]) -> None:
     """No member, no login; of relations none but the own ones, until one is given."""
     roles = connection.execute(

@@ -12,8 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from kanon_pg import client
+from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from kanon_pg.curves import CurvePoint
+from kanon_pg.errors import InstallError, NotPermitted
 from tests.fixtures.curves import COLUMNS, KS, without_times
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface, interface_of
@@ -39,14 +41,20 @@ def test_both_interfaces_give_the_same_curve(curve_interfaces: tuple[Interface, 
                 assert server.weighted_cost == client_.weighted_cost
 
 
-def test_a_curve_works_where_nothing_can_be_written(curve_interface: Interface) -> None:
-    curve_interface.connection.execute("set default_transaction_read_only = on")
+def test_a_curve_needs_a_reader_where_nothing_can_be_written(curve_interface: Interface) -> None:
+    connection = curve_interface.connection
+    connection.execute("set default_transaction_read_only = on")
     try:
-        before = everything(curve_interface.connection)
+        with pytest.raises(NotPermitted, match="has no reader"):
+            curve_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)
+        with connection.transaction():
+            connection.execute("set transaction read write; select kanon.grant_read('people')")
+        before = everything(connection)
         assert len(curve_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
-        assert everything(curve_interface.connection) == before
+        assert everything(connection) == before
     finally:
-        curve_interface.connection.execute("reset default_transaction_read_only")
+        connection.execute("reset default_transaction_read_only")
+        connection.execute("select kanon.revoke_read('people')")
 
 
 def test_a_curve_of_a_release_is_by_its_quasi_identifiers(interface: Interface) -> None:
@@ -77,7 +85,15 @@ def test_settings_of_the_session_stay(curve_interface: Interface) -> None:
 
 
 # --- without kanon in the database, and from a shell --------------------------------------------------------
-def test_without_an_installation(empty_dsn: str) -> None:
+def test_nothing_reads_without_an_installation(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("create table t as select i % 3 as a, i % 2 as b from generate_series(1, 12) as i")
+    with pytest.raises(InstallError, match="not installed"):
+        client.curve(empty_dsn, "t", [2, 4])
+
+
+def test_what_the_client_returns(empty_dsn: str) -> None:
+    install(empty_dsn)
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("create table t as select i % 3 as a, i % 2 as b from generate_series(1, 12) as i")
     found = client.curve(empty_dsn, "t", [2, 4])

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
+from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from tests.fixtures.databases import Server
 
@@ -24,9 +25,10 @@ select 'name ' || i as a, 'name ' || i + 1 as b, i as far from generate_series(0
 
 
 @pytest.fixture(scope="module")
-def unprepared(server: Server) -> Iterator[str]:
-    """Yield a database in which kanon was never installed, with tables."""
+def tables(server: Server) -> Iterator[str]:
+    """Yield a database with tables."""
     with server.database("grouped") as name:
+        install(server.dsn(name))
         with psycopg.connect(server.dsn(name), autocommit=True) as connection:
             connection.execute(_PREPARE)
         yield server.dsn(name)
@@ -43,7 +45,7 @@ def result(dsn: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_each_way_of_grouping(unprepared: str, tmp_path: Path) -> None:
+def test_each_way_of_grouping(tables: str, tmp_path: Path) -> None:
     ways = {
         "intervals": ("things", "age"),
         "labels": ("things", "name", "--method", "exact", "--cost", "sum"),
@@ -52,7 +54,7 @@ def test_each_way_of_grouping(unprepared: str, tmp_path: Path) -> None:
     }
     for way, arguments in ways.items():
         path = tmp_path / f"{way}.svg"
-        found = result(unprepared, way, *arguments, "-k", "50", "--plot", str(path))
+        found = result(tables, way, *arguments, "-k", "50", "--plot", str(path))
         assert found["kind"] == way
         assert min(one["size"] for one in found["classes"]) >= 50
         assert {value["class_number"] for value in found["values"]} == {
@@ -61,23 +63,23 @@ def test_each_way_of_grouping(unprepared: str, tmp_path: Path) -> None:
         assert path.stat().st_size > 1000
 
 
-def test_the_table_says_what_is_proven(unprepared: str) -> None:
-    output, _ = run(unprepared, "intervals", "things", "age", "-k", "50")
+def test_the_table_says_what_is_proven(tables: str) -> None:
+    output, _ = run(tables, "intervals", "things", "age", "-k", "50")
     assert "proven to be the least" in output
     assert "[0,5)" in output
-    output, _ = run(unprepared, "labels", "things", "name", "-k", "50", "--weight", "load")
+    output, _ = run(tables, "labels", "things", "name", "-k", "50", "--weight", "load")
     assert "load, at least k = 50" in output
 
 
-def test_long_results_are_cut(unprepared: str) -> None:
-    output, _ = run(unprepared, "rectangles", "things", "x", "y", "-k", "2")
+def test_long_results_are_cut(tables: str) -> None:
+    output, _ = run(tables, "rectangles", "things", "x", "y", "-k", "2")
     assert "more classes; --json has all of them" in output
 
 
-def test_refusals(unprepared: str) -> None:
-    _, errors = run(unprepared, "labels", "things", "none", "-k", "5", code=1)
+def test_refusals(tables: str) -> None:
+    _, errors = run(tables, "labels", "things", "none", "-k", "5", code=1)
     assert "KA101" in errors
-    _, errors = run(unprepared, "labels", "things", "name", "-k", "5", "--plot", "figure.txt", code=1)
+    _, errors = run(tables, "labels", "things", "name", "-k", "5", "--plot", "figure.txt", code=1)
     assert "which format" in errors
-    _, errors = run(unprepared, "regions", "things", "name", "roads", "-k", "5", "--at", "x", code=1)
+    _, errors = run(tables, "regions", "things", "name", "roads", "-k", "5", "--at", "x", code=1)
     assert "two columns" in errors

@@ -68,6 +68,7 @@ def test_rows_are_published_in_random_order(interface: Interface, patients: str)
 def test_no_seed_of_a_session_repeats_the_order(interface: Interface, patients: str) -> None:
     """What a session can seed must not order rows: who knows the seed would undo the order."""
     run = interface.connection.execute
+    run("alter table patients add primary key (id)")
     orders = []
     for over_time in (None, {}):
         options = {} if over_time is None else {"over_time": over_time, "release": "versions"}
@@ -87,6 +88,7 @@ def test_no_seed_of_a_session_repeats_the_order(interface: Interface, patients: 
 
 
 def test_nothing_that_is_stored_draws_from_a_session(interface: Interface, patients: str) -> None:
+    interface.connection.execute("alter table patients add primary key (id)")
     interface.anonymize(patients, 5)
     interface.anonymize(patients, 5, release="versions", over_time={})
     definitions = interface.connection.execute(

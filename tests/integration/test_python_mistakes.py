@@ -111,7 +111,7 @@ WRONG: list[tuple[Callable[[], Any], type[KanonError], str]] = [
         InputError,
         "time_limit must be a number of seconds.",
     ),
-    (lambda: client.anonymize("", "people", 5, release=5), InputError, "release must be a name."),
+    (lambda: client.anonymize("", "people", 5, release=5), InputError, "release must be a text."),
     (lambda: client.anonymize("", "people", 5, method=5), InputError, "method must be a text."),
     (
         lambda: client.anonymize("", "people", 5, quasi_identifiers="zip"),

@@ -43,7 +43,7 @@ class Moments:
         self.act: Callable[[], None] = lambda: None
         self.moment = self.count = 0
         self.counts = False
-        for name in ("rows", "row", "rows_once", "execute"):
+        for name in ("rows", "row", "read", "execute"):
             patch.setattr(PsycopgDatabase, name, self._counting(getattr(PsycopgDatabase, name)))
         patch.setattr(releasing, "notice_side_by_side", self._counted(releasing.notice_side_by_side))
         patch.setattr(compositions, "composition", self._counted(compositions.composition))

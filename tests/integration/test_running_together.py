@@ -162,7 +162,7 @@ def test_a_reader_that_stays_keeps_its_release_and_no_other_reader_waiting(watch
 def test_rows_that_come_after_counting_are_published_safely(watched: Watched) -> None:
     """The server's interface sees them and claims no bound; the client's transaction does not see them."""
     with running(watched, "writing") as call:
-        watched.watcher.execute("insert into patients values (61, 99, row(9)), (62, 0, row(0))")
+        watched.watcher.execute("insert into patients values (61, 99, 9), (62, 0, 0)")
         watched.watcher.execute("delete from patients where id < 3")
     report = call.result()
     rows = published(watched.watcher, "patients", ["age", "tag"], "id")
@@ -189,14 +189,14 @@ def test_a_table_that_is_emptied_after_counting_is_not_published(watched: Watche
     assert everything(watched.watcher) == before
 
 
-def test_a_base_table_that_is_dropped_during_the_call_stays_until_its_end(watched: Watched) -> None:
+def test_a_base_that_is_dropped_during_the_call_stays_until_its_end(watched: Watched) -> None:
     """The call holds a lock on it from the first look on."""
     with (
         running(watched, "counting") as call,
         psycopg.connect(watched.interface.dsn, autocommit=True) as connection,
         ThreadPoolExecutor(1) as pool,
     ):
-        dropping = pool.submit(connection.execute, "drop table patients cascade")
+        dropping = pool.submit(connection.execute, "drop view patients cascade")
         other = Watched(type(watched.interface)(watched.interface.dsn, connection), watched.watcher)  # type: ignore[call-arg]
         wait_until(other.waits_for_lock, "the drop to wait")
         watched.watcher.execute("select pg_cancel_backend(%s)", [other.pid])

@@ -120,7 +120,7 @@ COMPARABLE: Mapping[str, tuple[str, ...]] = {
     "text[]": ("{é,NULL}", "{}"),
     "date[]": ("{2021-02-03,NULL}", "{{2021-02-03},{2022-03-04}}"),
     "timestamptz[]": (f'{{"{_SUMMER}"}}', f'{{"{_WINTER}"}}', f'[0:0]={{"{_WINTER}"}}'),
-    "interval[]": ("{1 day}", "{24:00}", "{1 mon}"),
+    "interval[]": ("{1 day}", "{24:00}", "{1 mon}", "{1 year}"),
     "double precision[]": ("{-0}", "{0}", "{0.1}"),
     "bytea[]": ('{"\\\\x00"}', '{"\\\\xff"}'),
     "money[]": ("{1234.5}", "{2}"),

@@ -138,3 +138,19 @@ def test_an_audit_in_people_looks_at_all_that_is_published(people: Interface) ->
     # Of three people with a zip one may be the only one of a sex, which is shown.
     assert risk_and_anonymity(people) == (1.0, False)
     assert sets(people) == [(["zip_copy"],)]
+
+
+@pytest.mark.parametrize("kind", ["json", "point", "xml"])
+def test_a_copy_in_a_type_without_equality_is_said_and_found(people: Interface, kind: str) -> None:
+    copy = {
+        "json": "json_build_object('zip', zip)",
+        "point": "point(substring(zip, 2)::integer, 0)",
+        "xml": "xmlelement(name zip, zip)",
+    }
+    people.connection.execute(f"alter table people add copy {kind}".encode())
+    people.connection.execute(f"update people set copy = {copy[kind]}".encode())
+    assert any('Insensitive column "copy" tells "zip"' in notice for notice in publish(people, "copy"))
+    run = people.connection.execute
+    assert run("select kanon_is_anonymous('safe.people', 5)").fetchone() == (False,)
+    assert run("select smallest_class from kanon_risk('safe.people')").fetchone() == (1,)
+    assert run("select columns from kanon_audit('safe.people', 5)").fetchall()[0] == (["copy"],)

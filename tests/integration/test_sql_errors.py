@@ -59,7 +59,7 @@ def test_a_cancelled_call_shows_none_and_changes_nothing(connection: psycopg.Con
 def test_a_defect_keeps_its_traceback(connection: psycopg.Connection) -> None:
     """What nobody foresaw is reported with all that helps to find it."""
     connection.execute(
-        "CREATE OR REPLACE FUNCTION kanon.drop(release name) RETURNS void LANGUAGE plpython3u"
+        "CREATE OR REPLACE FUNCTION kanon.drop(release text) RETURNS void LANGUAGE plpython3u"
         " AS 'return 1 / 0'"
     )
     diag = _refusal(connection, "SELECT kanon_drop('t')")

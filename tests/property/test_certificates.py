@@ -558,5 +558,10 @@ def test_a_bound_is_printed_in_full(capsys, tmp_path):
     assert line.startswith("cost 1234567, at least 0, 2469134 rows, 2 classes of 1234567 or more; k = 2, any")
 
 
+def test_a_file_that_would_take_for_ever_is_refused(certificate, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "MOST_STEPS", 1)
+    assert told(capsys, tmp_path / "certificate.json", json.dumps(certificate)) is None
+
+
 def test_the_program_stays_a_page():
     assert len(PROGRAM.read_text(encoding="utf-8").splitlines()) <= 130

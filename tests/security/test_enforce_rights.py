@@ -306,14 +306,16 @@ def test_an_owner_who_is_curator_lends_what_queries_need_and_no_more(
     admin = own_hospital.admin
     admin.execute(f"create schema clinic authorization {curator}")
     rights = (
-        "select has_table_privilege('kanon_reader', 'clinic.people', 'SELECT'),"
-        " has_table_privilege('kanon_reader', 'clinic.people', 'INSERT, UPDATE, DELETE')"
+        "select count(*) filter (where has_table_privilege(r.oid, 'clinic.people', 'SELECT')),"
+        " count(*) filter (where has_table_privilege(r.oid, 'clinic.people', 'INSERT, UPDATE, DELETE'))"
+        " from pg_roles as r where r.rolname ~ '^kanon_base_'"
     )
     dsn: Any = make_conninfo(own_hospital.dsn, user=curator)
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("create table clinic.people as select i as age from generate_series(1, 30) as i")
-        assert admin.execute(rights).fetchone() == (False, False)
+        assert admin.execute(rights).fetchone() == (0, 0)
         connection.execute("select kanon_declare('clinic.people', quasi_identifiers => '{age}')")
         connection.execute("select kanon_protect('clinic.people', 5)")
-    assert admin.execute(rights).fetchone() == (True, False)
+    # one reads the table for releases, another one for queries
+    assert admin.execute(rights).fetchone() == (2, 0)
     assert is_answered(own_hospital.interface(), "select count(*) from clinic.people")

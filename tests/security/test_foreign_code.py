@@ -206,7 +206,7 @@ VEHICLES = {
     "view of the reader": run("do $$ declare v regclass; begin for v in select oid from pg_class where relowner = current_user::regrole loop execute format('grant select on %s to public', v); end loop; end $$"),
     "membership of the reader": run("do $$ begin execute format('grant %I to public', current_user); end $$"),
     "reading as the victim's reader": run("select t from kanon.read_rows_{victims}('select trap.gained(10) from vic.salaries', '{}') as t (x text)"),
-    "defining as a reader": run("do $$ begin for i in 1..16 loop execute format('select kanon.define_%s(''x'', ''select trap.spy()'', 1, true)', i); end loop; end $$"),
+    "defining as a reader": run("do $$ begin for i in 1..16 loop execute format('select kanon.define_%s(''x'', ''y'', ''select trap.spy()'', 1, true)', i); end loop; end $$"),
     "pending statement": run("select kanon.read_{victims}()"),
     "claim of a reader": run("select kanon.claim_reader('trap.data', false)"),
     "inner functions": run("select kanon.boot(); select kanon.forget_statements('{}')"),
@@ -488,7 +488,16 @@ NEVER_RUN = {
 """Vehicles whose code reading need not run; of all others it must, or they are no attacks."""
 
 
-@pytest.mark.parametrize("vehicle", VEHICLES)
+THROUGH_BOTH = [
+    vehicle
+    if vehicle in THOROUGH or number % 4 == 0
+    else pytest.param(vehicle, marks=pytest.mark.only_through("server"))
+    for number, vehicle in enumerate(VEHICLES)
+]
+"""The client's interface reads by the same kind of function: some vehicles show that."""
+
+
+@pytest.mark.parametrize("vehicle", THROUGH_BOTH)
 def test_code_of_a_relation_has_no_rights_that_are_not_its_owners(battle: Battle, vehicle: str) -> None:
     with battle.connect(battle.attacker) as own:
         own.execute(battle.text(VEHICLES[vehicle]))
@@ -550,3 +559,125 @@ def test_code_that_comes_while_a_release_is_made_has_no_more_rights(battle: Batt
         thread.join()
     assert not granted(before, reach(battle.dba))
     assert battle.dba.execute("select count(*) from trap.loot").fetchone() == (0,)
+
+
+TAKE = """
+create function trap.take(cursor refcursor) returns text language plpgsql as $$
+declare one record;
+begin
+    fetch cursor into one; perform trap.gained(10); return 'v' || one::text;
+exception when others then return 'v';
+end $$;
+create view trap.bait as
+    select id, a, b, trap.take('mine') || trap.take('<unnamed portal 1>') as c from trap.data
+"""
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_code_of_a_relation_fetches_nothing_of_cursors_that_its_caller_has_open(
+    battle: Battle, name: str
+) -> None:
+    """Whoever names a cursor fetches from it, whatever they may read, and no rollback moves it back."""
+    with battle.connect(battle.attacker) as own:
+        own.execute(TAKE)
+    if name not in {"declare", "publish", "publish over time"}:
+        perform(battle, "publish over time" if "over time" in name or name == "erase" else "publish")
+        perform(battle, "declare")
+        battle.gains()
+    with battle.dba.transaction(force_rollback=True):
+        battle.dba.execute("declare mine cursor for select name from vic.salaries order by id")
+        battle.dba.execute("fetch mine")
+        with suppress(psycopg.Error, KanonError), battle.dba.transaction():
+            text, call = OPERATIONS[name]
+            if call is not None and isinstance(battle.interface, ClientInterface):
+                call(battle.dba)
+            else:
+                battle.dba.execute(text.encode())
+        assert battle.dba.execute("fetch mine").fetchall() == [("Name 2",)]
+    assert not battle.gains() - {RAN}
+
+
+def test_code_of_a_relation_fetches_nothing_of_a_loop_around_the_call(battle: Battle) -> None:
+    with battle.connect(battle.attacker) as own:
+        own.execute(TAKE)
+    with pytest.raises(psycopg.Error, match="FOREACH"):
+        battle.dba.execute(
+            "do $$ declare one record; begin for one in select name from vic.salaries loop"
+            " perform kanon_measure('trap.bait', quasi_identifiers => '{a}'); end loop; end $$"
+        )
+    assert not battle.gains() - {RAN}
+    battle.dba.execute(
+        "do $$ declare one text; begin foreach one in array array(select name from vic.salaries limit 2) loop"
+        " perform kanon_measure('trap.bait', quasi_identifiers => '{a}'); end loop; end $$"
+    )
+    assert not battle.gains() - {RAN}
+
+
+@pytest.mark.parametrize("schema", ["kanon_shards", "kanon_more", "safe_more"])
+def test_nobody_makes_a_schema_whose_code_runs_as_the_caller(battle: Battle, schema: str) -> None:
+    """What is kanon's own is known by its owner: a role that may create schemas chooses their names."""
+    with battle.connect(battle.attacker) as own:
+        own.execute(f"create schema {schema}; grant usage on schema {schema} to public".encode())
+        own.execute(
+            f"create view {schema}.bait as select id, a, 'v' || trap.spy() as c from trap.data".encode()
+        )
+    call = f"('{schema}.bait', quasi_identifiers => '{{a}}')"
+    for function in ("kanon_measure", "kanon_declare"):
+        battle.dba.execute(f"select {function}{call}".encode())
+    battle.dba.execute(f"select kanon_audit('{schema}.bait', 2)".encode())
+    battle.dba.execute(f"select kanon_anonymize('{schema}.bait', 2, release => 'own')".encode())
+    assert battle.gains() == {RAN}
+
+
+def test_a_name_of_a_release_is_no_code(battle: Battle) -> None:
+    """What reads a relation is created with a reader's rights, which could write there."""
+    with battle.connect(battle.attacker) as own:
+        own.execute("set check_function_bodies = off")
+        own.execute("create view trap.bait as table trap.data")
+    before = reach(battle.dba)
+    with battle.connect(battle.attacker) as own:
+        for name in ("x$body$;select trap.spy();select $body$", "$create$", "%1$I", "x';select trap.spy()--"):
+            call = "select kanon_anonymize('trap.bait', 3, quasi_identifiers => '{a}', release => %s)"
+            with suppress(psycopg.Error):
+                own.execute(call.encode(), [name])
+            (locks,) = own.execute(
+                "select count(*) from pg_locks where locktype = 'advisory' and classid = 7777"
+                " and pid = pg_backend_pid()"
+            ).fetchone() or (None,)
+            assert locks == 0, name
+            assert own.execute("select count(*) from trap.loot").fetchone() == (0,)
+            assert name in {one for (one,) in own.execute("select release from kanon.releases")}
+    assert not granted(before, reach(battle.dba))
+
+
+def test_a_reader_goes_to_nobody_else_while_anything_is_open_to_it(battle: Battle) -> None:
+    """Its relation is gone, but somebody once let it read another: a partition of old, or what queries join."""
+    with battle.connect(battle.victim) as own:
+        own.execute(
+            "create table vic.other as table vic.salaries; create table vic.third as table vic.salaries"
+        )
+        own.execute("select kanon_declare('vic.other', quasi_identifiers => '{a}')")
+        row = own.execute("select kanon.reader_of('vic.other', false)").fetchone()
+        reader = f"kanon_base_{row and row[0]}"
+        own.execute(f"grant select on vic.third to {reader}; select kanon_undeclare('vic.other')".encode())
+    with battle.connect(battle.attacker) as own:
+        own.execute("create view trap.bait as table trap.data")
+        own.execute("select kanon_declare('trap.bait', quasi_identifiers => '{a}')")
+        row = own.execute("select kanon.reader_of('trap.bait', false)").fetchone()
+        assert row is not None
+        assert f"kanon_base_{row[0]}" != reader
+    with battle.connect(battle.victim) as own:
+        own.execute(f"revoke select on vic.third from {reader}".encode())
+        own.execute("select kanon_declare('vic.third', quasi_identifiers => '{a}')")
+        row = own.execute("select kanon.reader_of('vic.third', false)").fetchone()
+        assert f"kanon_base_{row and row[0]}" == reader
+
+
+def test_a_protected_table_that_everybody_may_read_keeps_nobody_else_from_answers(battle: Battle) -> None:
+    for owner, relation in ((battle.victim, "vic.salaries"), (battle.attacker, "trap.data")):
+        with battle.connect(owner) as own:
+            own.execute(f"select kanon_declare('{relation}', quasi_identifiers => '{{a}}')".encode())
+            own.execute(f"select kanon_protect('{relation}', 2)".encode())
+            own.execute(f"grant select on {relation} to public".encode())
+    query = "select kanon_query('select a, count(*) from vic.salaries group by a')"
+    assert len(battle.dba.execute(query.encode()).fetchall()) == 4

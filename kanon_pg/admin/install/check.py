@@ -13,6 +13,7 @@ from kanon_pg.admin.install.facts import (
     described,
     find_orphans,
     missing_tables,
+    own_relations,
     read_facts,
     read_recorded,
 )
@@ -213,7 +214,7 @@ def _record_items(db: Database, states: RecordStates) -> list[CheckItem]:
 def _catalog_items(db: Database) -> Iterator[CheckItem]:
     holds_shards = coordinator_holds_shards(db)
     who = "kanon_reader" if holds_shards else "kanon_owner"
-    row = db.row(statement("check_catalog", holds_shards=holds_shards))
+    row = db.row(statement("check_catalog", holds_shards=holds_shards), own_relations())
     yield CheckItem(
         "roles",
         row["roles_safe"],
@@ -224,19 +225,33 @@ def _catalog_items(db: Database) -> Iterator[CheckItem]:
     yield CheckItem(
         "ownership",
         not foreign_objects,
-        "kanon_owner owns all objects"
+        "kanon_owner and the role that installed own all objects"
         if not foreign_objects
-        else "not owned by kanon_owner: " + ", ".join(foreign_objects),
+        else "neither of kanon_owner nor of the role that installed: " + ", ".join(foreign_objects),
         None
         if not foreign_objects
         else "Move objects of your own elsewhere, then run `kanon install` again.",
     )
-    opened = row["open_to_public"]
+    members = row["members_of_readers"]
+    yield CheckItem(
+        "readers",
+        not members,
+        "no role is a member of a reader" if not members else "members: " + ", ".join(members),
+        None if not members else "As a superuser: REVOKE ... FROM ...;",
+    )
+    kept = row["kept_rights"]
+    yield CheckItem(
+        "rights of kanon's roles",
+        not kept,
+        "each relation is read by its reader alone" if not kept else ", ".join(kept),
+        None if not kept else "Run `kanon install` again, as a superuser.",
+    )
+    opened = row["open_to_others"]
     yield CheckItem(
         "internals",
         not opened,
-        "closed to PUBLIC" if not opened else "open to PUBLIC: " + ", ".join(opened),
-        None if not opened else "REVOKE ALL ON these FROM PUBLIC.",
+        "closed to others" if not opened else "open to others: " + ", ".join(opened),
+        None if not opened else "REVOKE ALL ON these FROM PUBLIC, or from the roles that have rights.",
     )
 
 

@@ -54,8 +54,12 @@ class ServerFacts:
         What the role may do; the last: whether it is a member of ``kanon_owner``.
     plpython_available, plpython_created : bool
         Whether the extension can be, or has been, created.
-    kanon_schema_owner, safe_schema_owner : str or None
-        Owners of the schemas, None where there is no such schema.
+    kanon_schema_owner : str or None
+        Owner of schema ``kanon``, None where there is no such schema.
+    taken_schemas : list of pairs of str
+        Kanon's other schemas that do not belong to ``kanon_owner``, with their owners.
+    foreign_code : list of str
+        What would run code of others where kanon's tables are written.
     tables : list of str
         Tables in schema ``kanon``, those of releases included.
     extension : str or None
@@ -78,7 +82,8 @@ class ServerFacts:
     plpython_created: bool
     kanon_schema_owner: str | None
     kanon_is_ours: bool
-    safe_schema_owner: str | None
+    taken_schemas: list[list[str]]
+    foreign_code: list[str]
     tables: list[str]
     extension: str | None
     functions_schema: str | None
@@ -127,17 +132,20 @@ def general_problems(facts: ServerFacts) -> list[MissingPart]:
             )
         )
     found += _role_problems(facts)
-    for name, owner, is_ours in (
-        ("kanon", facts.kanon_schema_owner, facts.kanon_is_ours),
-        ("safe", facts.safe_schema_owner, facts.safe_schema_owner == "kanon_owner"),
-    ):
-        if owner is not None and not is_ours:
-            found.append(
-                MissingPart(
-                    f"Schema {name} exists already and belongs to {owner}.",
-                    f"Rename or drop it: ALTER SCHEMA {name} RENAME TO {name}_old;",
-                )
-            )
+    taken = facts.taken_schemas
+    if facts.kanon_schema_owner is not None and not facts.kanon_is_ours:
+        taken = [["kanon", facts.kanon_schema_owner], *taken]
+    found += [
+        MissingPart(
+            f"Schema {name} exists already and belongs to {owner}.",
+            f"Rename or drop it: ALTER SCHEMA {name} RENAME TO {name}_old;",
+        )
+        for name, owner in taken
+    ]
+    found += [
+        MissingPart(f"There is a {code}, which is not kanon's.", "Drop it: installing would run its code.")
+        for code in facts.foreign_code
+    ]
     return found
 
 
@@ -258,8 +266,8 @@ def own_tables() -> list[str]:
 
 
 def own_relations() -> list[str]:
-    """Return the names of the tables and views in schema ``kanon`` that the scripts make."""
-    return _stems("tables", "views", "views/plpython")
+    """Return the names of the tables, views and sequences in schema ``kanon`` that the scripts make."""
+    return [*_stems("tables", "views", "views/plpython"), "request_number_seq"]
 
 
 def missing_tables(facts: ServerFacts) -> list[str]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_pg.admin.install.facts import ROLES, Recorded, ServerFacts, read_facts, read_recorded
+from kanon_pg.admin.install.facts import (
+    ROLES,
+    Recorded,
+    ServerFacts,
+    own_relations,
+    read_facts,
+    read_recorded,
+)
 from kanon_pg.admin.install.installer import restore_public_rights
 from kanon_pg.admin.install.run_in_server import remove_records
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script
@@ -102,7 +109,7 @@ def _require_rights(facts: ServerFacts) -> None:
 
 
 def _refuse_dependents(db: Database, facts: ServerFacts) -> None:
-    found = [row["description"] for row in db.rows(statement("foreign_dependents"))]
+    found = [row["description"] for row in db.rows(statement("foreign_dependents"), own_relations())]
     if found:
         raise InstallError(
             f"Objects in database {facts.database} depend on kanon; nothing was removed.",

@@ -7,7 +7,7 @@ from kanon_pg.db.citus import coordinator_holds_shards, owner_reads, reads_table
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.readers import is_own, reader_role, reading, require_reader
+from kanon_pg.db.readers import reader_role, reading, require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
 from kanon_pg.release.base import OWNER
@@ -40,7 +40,7 @@ def require_nodes(db: Database, base: RelationFacts) -> None:
             hint="Publish one that is stored by rows: SELECT "
             f"alter_table_set_access_method({Literal(str(base.identifier))}, 'heap'); or a copy of it.",
         )
-    role = OWNER if is_own(base) or owner_reads(db, base.oid) else reader_role(require_reader(db, base))
+    role = OWNER if base.is_own or owner_reads(db, base.oid) else reader_role(require_reader(db, base))
     if coordinator_holds_shards(db) and not db.row(statement("can_log_in"), role)["can_log_in"]:
         raise NotPermitted(
             f"The coordinator holds shards itself, but {role} cannot log in there as it can on other nodes.",

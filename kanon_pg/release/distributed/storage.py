@@ -246,16 +246,19 @@ def _create_reader(db: Database, plan: ReleasePlan, storage: Identifier) -> Frag
     people = () if plan.entity is None else (plan.entity.facts,)
     reader = reader_of(storage)
     body = render("distributed/reader_body", stored=parts, storage=storage)
-    db.execute(statement("distributed/create_reader", reader=reader, stored=parts, body=Literal(body.text)))
+    db.execute(
+        statement(
+            "distributed/create_reader",
+            reader=reader,
+            base=plan.base.identifier,
+            read=[column.identifier for column in (*columns, *people)],
+            stored=parts,
+            body=Literal(body.text),
+        )
+    )
     db.execute(statement("distributed/close_reader", reader=reader))
     db.execute(statement("distributed/open_reader", reader=reader))
-    return render(
-        "distributed/read_shards",
-        reader=reader,
-        base=plan.base.identifier,
-        read=[column.identifier for column in (*columns, *people)],
-        stored=[_collated(column) for column in columns],
-    )
+    return render("distributed/read_shards", reader=reader, stored=[_collated(column) for column in columns])
 
 
 def _collated(column: ColumnFacts) -> dict[str, Any]:

@@ -192,9 +192,11 @@ def _attacker(
     greatest: NDArray[np.float64], people: Numbers, risk: NDArray[np.float64], threshold: float
 ) -> AttackerRisk:
     """Return the risk of people who have the greatest one of their classes."""
-    total = int(people.sum())
-    above = int(people[greatest > threshold].sum())
-    return AttackerRisk(float(risk.max()), float((greatest * people).sum() / total), above, above / total)
+    # by level, so that the average does not depend on the order of people or classes
+    levels, level_of = np.unique(greatest, return_inverse=True)
+    at_level = np.bincount(level_of, weights=people)
+    total, above = at_level.sum(), int(at_level[levels > threshold].sum())
+    return AttackerRisk(float(risk.max()), float(levels @ at_level / total), above, float(above / total))
 
 
 def _homogeneous(

@@ -1,2 +1,2 @@
 -- Takes what everybody has by default.
-REVOKE ALL ON FUNCTION {{ reader }}() FROM PUBLIC
+REVOKE ALL ON FUNCTION {{ reader }} FROM PUBLIC

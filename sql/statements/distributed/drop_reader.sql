@@ -1,2 +1,2 @@
 -- Drops the function through which the view of a release reads.
-DROP FUNCTION IF EXISTS {{ reader }}()
+DROP FUNCTION IF EXISTS {{ reader }}

@@ -1,5 +1,4 @@
-{# What the view of a release reads. A function hides from PostgreSQL which table and columns its rows are from: the condition, which is
-   always true and goes away when a query is planned, makes the view depend on them, as that of a single server does. #}
+{# What the view of a release reads. #}
 (
     SELECT
 {% for c in stored %}
@@ -7,5 +6,4 @@
 {% endfor %}
         r.kanon_pattern
     FROM {{ reader }}() AS r
-    WHERE ROW({% for c in read %}(NULL::{{ base }}).{{ c }}{% if not loop.last %}, {% endif %}{% endfor %}) IS NULL
 ) AS stored

@@ -46,6 +46,9 @@ assigned AS (
 {% endfor %}
 {% if entity %}
         numbered.person,
+{% if source %}
+        numbered.ordinality,
+{% endif %}
 {% endif %}
         numbered.row_type,
         divided.patterns[pg_catalog.width_bucket(numbered.row_number, divided.first_rows)]

@@ -33,26 +33,29 @@ leveled AS (
 masked AS (
     SELECT
 {% for q in columns %}
-{% if q.levels %}
-        CASE leveled.{{ q.level }}
-{% for node in q.levels.nodes %}
-            WHEN {{ loop.index0 }} THEN leveled.{{ node.alias }}
-{% endfor %}
-        END AS {{ q.alias }},
-{% else %}
-        CASE WHEN leveled.{{ q.level }} = 0 THEN leveled.{{ q.alias }} ELSE {{ q.suppressed }} END AS {{ q.alias }},
-{% endif %}
-{% endfor %}
-{% for c in model_columns + carried %}
-        leveled.{{ c.alias }},
-{% endfor %}
-{% if entity %}
-        leveled.person,
-{% endif %}
-{% for q in columns %}
         (leveled.{{ q.level }}::bigint << {{ q.offset }}){% if not loop.last %} |{% endif %}
 
 {% endfor %}
         AS pattern
+{% for q in columns %}
+{% if q.levels %}
+        , CASE leveled.{{ q.level }}
+{% for node in q.levels.nodes %}
+            WHEN {{ loop.index0 }} THEN leveled.{{ node.alias }}
+{% endfor %}
+        END AS {{ q.alias }}
+{% else %}
+        , CASE WHEN leveled.{{ q.level }} = 0 THEN leveled.{{ q.alias }} ELSE {{ q.suppressed }} END AS {{ q.alias }}
+{% endif %}
+{% endfor %}
+{% for c in model_columns + carried %}
+        , leveled.{{ c.alias }}
+{% endfor %}
+{% if entity %}
+        , leveled.person
+{% if source %}
+        , leveled.ordinality
+{% endif %}
+{% endif %}
     FROM leveled
 ),

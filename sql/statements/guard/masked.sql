@@ -1,4 +1,5 @@
-{# Every row with what is published of its quasi-identifiers, and the pattern that says so. #}
+{# Every row with what is published of its quasi-identifiers, and the pattern that says so: first, where a sort finds it
+   without looking at the cells. #}
 {% if generalized %}
 {% include "guard/leveled.sql" %}
 
@@ -6,17 +7,20 @@
 {% else %}
 masked AS (
     SELECT
+        coalesce(assigned.pattern, {{ all_suppressed }}) AS pattern
 {% for q in columns %}
-        CASE WHEN coalesce(assigned.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END
-            AS {{ q.alias }},
+        , CASE WHEN coalesce(assigned.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END
+            AS {{ q.alias }}
 {% endfor %}
 {% for c in model_columns + carried %}
-        assigned.{{ c.alias }},
+        , assigned.{{ c.alias }}
 {% endfor %}
 {% if entity %}
-        assigned.person,
+        , assigned.person
+{% if source %}
+        , assigned.ordinality
 {% endif %}
-        coalesce(assigned.pattern, {{ all_suppressed }}) AS pattern
+{% endif %}
     FROM assigned
 ),
 

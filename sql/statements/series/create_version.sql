@@ -41,6 +41,6 @@ SELECT
 {% endif %}
     member.pattern AS kanon_pattern,
     member.row_id AS kanon_row
-FROM {{ members }} AS member
+FROM (SELECT m.*, m.row_id AS class_hash, 1 AS place FROM {{ members }} AS m) AS member
 INNER JOIN shown ON shown.cohort = member.cohort
 ORDER BY {% include "guard/shuffled.sql" %}

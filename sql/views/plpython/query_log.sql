@@ -2,8 +2,9 @@
 CREATE OR REPLACE VIEW kanon.query_log AS
 SELECT relation, entry, asked_at, login, role, query, parameters, outcome, reason, blocked_by, forgotten
 FROM kanon.query_log();
-ALTER VIEW kanon.query_log OWNER TO kanon_owner;
+ALTER VIEW kanon.query_log OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.query_log FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.query_log TO kanon_owner;
 GRANT SELECT ON TABLE kanon.query_log TO kanon_curator;
 COMMENT ON VIEW kanon.query_log IS
 'Who asked what about protected tables, when, and whether it was answered; holds nothing of the data.';

@@ -2,8 +2,9 @@
 CREATE OR REPLACE VIEW kanon.record_states AS
 SELECT relation, ok, problem, remedy
 FROM kanon.record_states();
-ALTER VIEW kanon.record_states OWNER TO kanon_owner;
+ALTER VIEW kanon.record_states OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.record_states FROM PUBLIC;
+GRANT SELECT ON TABLE kanon.record_states TO kanon_owner;
 GRANT SELECT ON TABLE kanon.record_states TO kanon_curator;
 COMMENT ON VIEW kanon.record_states IS
 'Whether each record of answers can be used; else why every answer is withheld, and what to do.';

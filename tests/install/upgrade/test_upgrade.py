@@ -119,6 +119,21 @@ def test_views_over_what_has_another_name_have_to_be_dropped_first(
     )
 
 
+def test_a_view_over_storage_runs_no_code_when_it_is_read_anew(
+    own_server: ExtensionServer, living: psycopg.Connection, way: Callable[[str, psycopg.Connection], None]
+) -> None:
+    """The constant in its text becomes a value where the text is read, and its type may check it."""
+    run = living.execute
+    (storage,) = run("SELECT storage::text FROM kanon.release WHERE name = 'patients'").fetchone() or ("",)
+    spy = "CREATE OR REPLACE FUNCTION spy(i integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN {} END'"
+    run(spy.format("RETURN true;").encode())
+    run("CREATE DOMAIN small AS integer CHECK (spy(value)); CREATE TYPE pair AS (x small, y integer)")
+    run(f"CREATE VIEW public.mine AS SELECT '(1,2)'::pair AS p, age FROM {storage}".encode())
+    run(spy.format("RAISE ''it ran'';").encode())
+    with pytest.raises((InstallError, psycopg.Error), match=r"View public\.mine reads what is stored"):
+        way(_dsn(own_server, living), living)
+
+
 def _is_protected_anew(dsn: str, living: psycopg.Connection) -> None:
     """Rules and records of before mean nothing any more: nothing is answered until a table is protected."""
     for gone in ("protection", "record", "query_log", "record_states"):

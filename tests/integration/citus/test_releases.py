@@ -11,7 +11,13 @@ from psycopg.rows import dict_row
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.statements import Statement
-from tests.integration.citus.tables import classes, create_patients, create_stays, storage_of
+from tests.integration.citus.tables import (
+    classes,
+    create_patients,
+    create_stays,
+    declare_patients,
+    storage_of,
+)
 
 K = 12
 QUASI = ("zip", "age", "sex")
@@ -93,6 +99,32 @@ def test_a_refresh_withholds_what_became_too_rare(citus):
     assert citus.execute("SELECT to_regclass(%s)", [before]).fetchone() == (None,)
     row = citus.execute("SELECT rows, smallest_class, changes_since FROM kanon.releases").fetchone()
     assert row == (sum(sizes), min(sizes), None)
+
+
+def test_a_declared_and_published_table_can_be_distributed(citus):
+    create_patients(citus, distribution=None)
+    types = citus.execute("SELECT count(*) FROM kanon.public_patients_row_types").fetchall()
+    _anonymize(citus, "patients")
+    citus.execute("SELECT create_distributed_table('patients', 'id')")
+    assert citus.execute("SELECT count(*) FROM kanon.public_patients_row_types").fetchall() == types
+    citus.execute("DELETE FROM patients WHERE zip = 'z3'")
+    citus.execute("SELECT kanon_refresh('patients')")
+    assert min(classes(citus, "safe.patients", QUASI)) >= K
+    with pytest.raises(psycopg.Error, match="role kanon_owner may not read it yet"):
+        _anonymize(citus, "patients")
+    declare_patients(citus)
+    _anonymize(citus, "patients")
+    assert storage_of(citus, "patients").startswith("kanon_shards.")
+
+
+def test_an_altered_table_is_refreshed_and_published_anew(citus):
+    create_patients(citus)
+    _anonymize(citus, "patients")
+    citus.execute("ALTER TABLE patients ADD COLUMN ward text")
+    citus.execute("SELECT kanon_refresh('patients')")
+    citus.execute("ALTER TABLE patients DROP COLUMN ward")
+    _anonymize(citus, "patients")
+    assert min(classes(citus, "safe.patients", QUASI)) >= K
 
 
 def test_a_refresh_of_an_emptied_table_shows_nothing(citus):

@@ -14,6 +14,7 @@ from kanon_pg.admin.install.installer import install
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.readers import READERS, reader_role
 from kanon_pg.errors import InstallError
+from tests.fixtures.citus import CitusNodes
 from tests.integration.citus.tables import classes, create_patients, on_each, storage_of
 
 REFUSED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
@@ -160,6 +161,44 @@ def test_workers_have_the_roles_that_read_and_a_closed_schema_and_nothing_else(c
         " WHERE nspname = 'kanon_shards'"
     )
     assert on_each(nodes, citus_database, open_to) == [[("kanon_owner",)]] * 3
+
+
+def _on_each_alone(nodes: CitusNodes, database: str, *statements: str) -> None:
+    for server in nodes.all:
+        with psycopg.connect(server.dsn(database), autocommit=True) as connection:
+            connection.execute("SET citus.enable_ddl_propagation TO off")
+            for statement in statements:
+                connection.execute(statement)
+
+
+def test_code_that_reads_on_nodes_writes_nothing_there(citus, nodes, citus_database):
+    create_patients(citus)
+    citus.execute(
+        "CREATE FUNCTION public.written(age integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN"
+        " BEGIN PERFORM set_config('transaction_read_only', 'off', true); EXCEPTION WHEN others THEN END;"
+        " IF current_user ~ '^kanon_' THEN INSERT INTO public.open_to_all VALUES (age); END IF; RETURN age;"
+        " END $$"
+    )
+    citus.execute("SET citus.enable_ddl_propagation TO off")
+    citus.execute("CREATE VIEW writing AS SELECT zip, written(age) AS age FROM patients")
+    citus.execute("SELECT kanon.grant_read('writing')")
+    citus.execute("SET citus.enable_ddl_propagation TO on")
+    (reader,) = citus.execute("SELECT reader FROM kanon.base WHERE relation = 'writing'::regclass").fetchone()
+    citus.execute(f"GRANT SELECT ON patients TO kanon_base_{reader}")
+    _on_each_alone(
+        nodes, citus_database, "CREATE TABLE open_to_all (age integer)", "GRANT ALL ON open_to_all TO PUBLIC"
+    )
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        citus.execute(
+            f"SELECT FROM kanon.read_rows_{reader}("
+            "'SELECT sum(age) FROM public.writing', '{}') AS t (n bigint)"
+        )
+    found = on_each(nodes, citus_database, "SELECT count(*) FROM public.open_to_all")
+    assert found == [[(0,)]] * 3
+    _on_each_alone(nodes, citus_database, "DROP TABLE open_to_all")
+    citus.execute(f"REVOKE SELECT ON patients FROM kanon_base_{reader}")
+    citus.execute("DROP VIEW writing")
+    citus.execute("DROP FUNCTION written(integer)")
 
 
 def test_a_check_publishes_on_the_nodes(citus, nodes, citus_database):

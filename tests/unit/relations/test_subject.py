@@ -22,7 +22,7 @@ def column(name: str, *, is_key: bool = False) -> ColumnFacts:
 
 
 PATIENTS = RelationFacts(
-    *(1, "public", "patients", "r", False, False, True, True),
+    *(1, "public", "patients", "r", False, False, False, True, True),
     columns=(column("id", is_key=True), column("person"), column("zip"), column("sex"), column("illness")),
 )
 DECLARED = Roles(("id",), ("zip", "sex"), ("illness",), entity="person")

@@ -6,14 +6,13 @@ from contextlib import suppress
 
 import pytest
 
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError
 from tests.fixtures.memory import Cancelled, InMemoryDatabase, State, with_kanon
 from tests.fixtures.memory.values import spelled, sql_type
 
-TABLE = Identifier.of("public", "t")
-PROBE = statement("probe_grouping", relation=TABLE, columns=[Identifier.of("a")])
+PROBE = statement("probe_grouping", types=[Fragment("integer")])
 LOCK = statement("lock_release_name")
 
 
@@ -88,15 +87,6 @@ def test_cancelling(db: InMemoryDatabase) -> None:
         db.checkpoint()
     assert db.was_cancelled(raised.value)
     assert not db.was_cancelled(ValueError())
-
-
-def test_only_what_a_role_may_read_is_read(db: InMemoryDatabase) -> None:
-    with pytest.raises(DatabaseError) as refused, db.transaction("analyst"):
-        db.rows(PROBE)
-    assert refused.value.server_state == "42501"
-    db.state.grant("analyst", "t", "a")
-    with db.transaction("analyst"):
-        assert db.rows(PROBE) == []
 
 
 def test_nothing_is_written_in_a_read_only_transaction(db: InMemoryDatabase) -> None:

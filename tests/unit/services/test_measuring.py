@@ -11,6 +11,7 @@ from psycopg.types.range import Range
 
 from kanon_pg.errors import NotPermitted
 from tests.fixtures.memory.services import MemoryServices
+from tests.fixtures.memory.state import OWNER
 
 
 @pytest.fixture
@@ -121,7 +122,8 @@ def test_a_release_is_measured_with_its_own_roles(services: MemoryServices) -> N
 
 def test_a_suppressed_cell_is_not_a_missing_value(services: MemoryServices) -> None:
     columns = {"a": "text", "kanon_suppressed": "name[]"}
-    services.state.table("safe.r", columns, [(None, ()), (None, ()), (None, ("a",)), (None, ("a",))])
+    rows = [(None, ()), (None, ()), (None, ("a",)), (None, ("a",))]
+    services.state.table("safe.r", columns, rows, owner=OWNER)
     assert (services.measure("safe.r").classes, services.measure("safe.r").k) == (2, 2)
     assert services.curve("safe.r", ks=[2]).quasi_identifiers == ("a",)
     assert len(services.notices) == 3
