@@ -17,8 +17,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg.generators import execute
-from psycopg.pq.misc import PGresAttDesc
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import dict_row
 
 from kanon_pg.db.failures import check_encoding, connection_lost, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier

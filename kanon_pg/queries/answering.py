@@ -30,15 +30,15 @@ from kanon_pg.queries.forms import check_forms
 from kanon_pg.queries.guarded import Guarded, guarded
 from kanon_pg.queries.judging import MOST_KEYS, BlockRow, Judgement, judge
 from kanon_pg.queries.load_facts import load_facts
-from kanon_pg.queries.reader import query_reader
 from kanon_pg.queries.people import People, people_of
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
+from kanon_pg.queries.reader import query_reader
+from kanon_pg.queries.reading import full_scans, without_statistics
 from kanon_pg.queries.record import Record
 from kanon_pg.queries.record_log import QueryBudget
 from kanon_pg.queries.records import NamedMark, has_folder, open_record
 from kanon_pg.queries.request import QueryRequest, refused, withheld
 from kanon_pg.queries.rest import BlockAnswer, rest_rows, rest_sql
-from kanon_pg.queries.reading import full_scans, without_statistics
 from kanon_pg.queries.scanner import scan, take_out_constants
 from kanon_pg.queries.trees import parse, render
 
@@ -109,7 +109,9 @@ def _planned(db: Database, block: Block, facts: Facts) -> _Planned:
     people = people_of(block, facts)
     check_forms(block, people, facts)
     if len(block.keys) > MOST_KEYS:
-        raise Refusal("Q507", block.keys[-1].place, f"A block has {MOST_KEYS} keys at most.", "Group by fewer.")
+        raise Refusal(
+            "Q507", block.keys[-1].place, f"A block has {MOST_KEYS} keys at most.", "Group by fewer."
+        )
     protections = [
         source.relation.protection
         for source in (*block.sources, *block.inner)
@@ -117,7 +119,9 @@ def _planned(db: Database, block: Block, facts: Facts) -> _Planned:
     ]
     rules = tuple(filter(None, (fetch_rules(db, oid) for oid in sorted({one.rules for one in protections}))))
     if not rules or any(not one.rules for one in protections):
-        raise Refusal("Q109", 0, "A table of people answers no queries.", "A curator can allow them: kanon_protect.")
+        raise Refusal(
+            "Q109", 0, "A table of people answers no queries.", "A curator can allow them: kanon_protect."
+        )
     return _Planned(block, people, max(one.k for one in protections), rules)
 
 
@@ -125,7 +129,9 @@ def explained(understood: Understood) -> str:
     """Return what would run, for people to read."""
     found = []
     for one in understood.blocks:
-        form = guarded(one.block, one.people, understood.facts, understood.cut.constants, k=one.k, buckets=128)
+        form = guarded(
+            one.block, one.people, understood.facts, understood.cut.constants, k=one.k, buckets=128
+        )
         found.append(f"-- {one.block.name}\n{form.text}")
     return "\n".join([*found, f"-- the rest\n{render(understood.cut.rest, understood.cut.constants)}"])
 
@@ -217,7 +223,9 @@ class _Answering:
         for space, (_, record) in self.records.items():
             own = [
                 (planned, form, kinds, found)
-                for planned, form, kinds, found in zip(self.understood.blocks, forms, types, rows, strict=True)
+                for planned, form, kinds, found in zip(
+                    self.understood.blocks, forms, types, rows, strict=True
+                )
                 if planned.people.space == space
             ]
             may_leave &= self.record(record, entries[space], own, answers)
@@ -251,7 +259,9 @@ class _Answering:
     def ask(self, record: Record) -> int:
         """Write the query down, and return its entry."""
         smallest = {
-            name: min((value for rule in self.rules if (value := getattr(rule, name)) is not None), default=None)
+            name: min(
+                (value for rule in self.rules if (value := getattr(rule, name)) is not None), default=None
+            )
             for name in ("queries", "refusals")
         }
         budget = QueryBudget(**smallest)
@@ -261,12 +271,19 @@ class _Answering:
             raise withheld()
         return asked.entry
 
-    def read(self, forms: Sequence[Guarded], types: Sequence[Mapping[str, str]]) -> list[list[tuple[BlockRow, dict[str, str | None]]]]:
+    def read(
+        self, forms: Sequence[Guarded], types: Sequence[Mapping[str, str]]
+    ) -> list[list[tuple[BlockRow, dict[str, str | None]]]]:
         """Run all blocks in one snapshot."""
         seconds, most = min(rule.seconds for rule in self.rules), min(rule.rows for rule in self.rules)
         found = []
         with ExitStack() as stack:
-            for one in (self.db.deadline(seconds), self.db.savepoint(), without_statistics(self.db), full_scans(self.db)):
+            for one in (
+                self.db.deadline(seconds),
+                self.db.savepoint(),
+                without_statistics(self.db),
+                full_scans(self.db),
+            ):
                 stack.enter_context(one)
             for form, kinds, planned in zip(forms, types, self.understood.blocks, strict=True):
                 text = form.text
@@ -298,7 +315,9 @@ class _Answering:
         self,
         record: Record,
         entry: int,
-        blocks: Sequence[tuple[_Planned, Guarded, Mapping[str, str], list[tuple[BlockRow, dict[str, str | None]]]]],
+        blocks: Sequence[
+            tuple[_Planned, Guarded, Mapping[str, str], list[tuple[BlockRow, dict[str, str | None]]]]
+        ],
         answers: dict[str, BlockAnswer],
     ) -> bool:
         """Decide which rows are shown, and record them; return whether the answer may leave."""
@@ -318,7 +337,8 @@ class _Answering:
                 judgements.append(judgement)
                 recording.record(judgement.sets, planned.k)
             is_whole = all(
-                len(judgement.shown) == len(rows) for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
+                len(judgement.shown) == len(rows)
+                for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
             )
             stored = None if is_whole else record.stored(key)
             if stored is not None:
@@ -335,9 +355,13 @@ class _Answering:
                     for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
                 ]
                 if not is_whole:
-                    self.notices.append("Rows are left out: too few people stand behind them, or behind differences.")
+                    self.notices.append(
+                        "Rows are left out: too few people stand behind them, or behind differences."
+                    )
                 cost = int(any(judgement.left_out_secretly for judgement in judgements))
-                recording.answered("" if is_whole else "left out", cost, key=key, payload=json.dumps(payload).encode())
+                recording.answered(
+                    "" if is_whole else "left out", cost, key=key, payload=json.dumps(payload).encode()
+                )
             for (planned, _, kinds, _), rows_shown in zip(blocks, payload, strict=True):
                 answers[planned.block.name] = BlockAnswer(kinds, rows_shown)
         return True

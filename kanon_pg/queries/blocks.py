@@ -56,11 +56,25 @@ class Figure:
 
 
 FIGURES = frozenset(
-    "count count_distinct sum avg variance var_samp var_pop stddev stddev_samp stddev_pop percentile_cont"
-    " percentile_disc min max".split()
+    [
+        "count",
+        "count_distinct",
+        "sum",
+        "avg",
+        "variance",
+        "var_samp",
+        "var_pop",
+        "stddev",
+        "stddev_samp",
+        "stddev_pop",
+        "percentile_cont",
+        "percentile_disc",
+        "min",
+        "max",
+    ]
 )
 
-SPREADS = frozenset("variance var_samp var_pop stddev stddev_samp stddev_pop".split())
+SPREADS = frozenset(["variance", "var_samp", "var_pop", "stddev", "stddev_samp", "stddev_pop"])
 PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
 EXTREMES = frozenset({"min", "max"})
 
@@ -95,7 +109,12 @@ class Block:
         """All expressions."""
         figures = [(*figure.conditions, figure.argument) for figure in self.figures]
         on = [one for source in self.sources for one in source.on or ()]
-        return (*self.conditions, *on, *self.keys, *(one for some in figures for one in some if one is not None))
+        return (
+            *self.conditions,
+            *on,
+            *self.keys,
+            *(one for some in figures for one in some if one is not None),
+        )
 
     def column(self, tree: Tree) -> Column:
         """Return the column that a node of the kind 'Column' names."""

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_pg.queries.blocks import FIGURES, PERCENTILES, Block, Cut, Figure, Source, column_name, column_tree, name_tree
+from kanon_pg.queries.blocks import (
+    FIGURES,
+    PERCENTILES,
+    Block,
+    Cut,
+    Figure,
+    Source,
+    column_name,
+    column_tree,
+    name_tree,
+)
 from kanon_pg.queries.facts import Facts, Relation
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.naming import given_name
@@ -82,7 +92,9 @@ class _Cutter:
             if node.kind == "Table" and self.cte(node, ctes) is None:
                 relation = relation_named(node, self.facts)
                 if relation is not None and relation.protection is not None:
-                    raise Refusal("Q107", node.place, "A table of people has no place here.", "Name it in FROM.")
+                    raise Refusal(
+                        "Q107", node.place, "A table of people has no place here.", "Name it in FROM."
+                    )
             return None
 
         return tree.replaced(change)
@@ -96,12 +108,16 @@ class _Cutter:
         for item in clause.children("expressions"):
             name, query, alias = _cte_name(item), item.child("this"), item.child("alias")
             if query is None or alias is None:
-                raise Refusal("Q010", item.place, "This WITH is not understood.", "Write WITH name AS (SELECT ...).")
+                raise Refusal(
+                    "Q010", item.place, "This WITH is not understood.", "Write WITH name AS (SELECT ...)."
+                )
             columns = tuple(folded(one) for one in alias.children("columns"))
             found = _Cte(query, columns, dict(reach))
             if is_plain(query) and self.reads_people(query, reach):
                 if clause.args.get("recursive"):
-                    raise Refusal("Q110", item.place, "A recursive query cannot read people.", "Leave RECURSIVE out.")
+                    raise Refusal(
+                        "Q110", item.place, "A recursive query cannot read people.", "Leave RECURSIVE out."
+                    )
                 reach[name] = found
                 continue
             left.append(item.having(this=self.query(query, reach)))
@@ -184,7 +200,9 @@ class _Cutter:
                     raise Refusal("Q101", tree.place, "There is no such table, or you may not read it.")
                 source = self.source(relation, tree.place)
                 if columns:
-                    raise Refusal("Q105", tree.place, "Columns of a table are not named anew.", "Leave the list out.")
+                    raise Refusal(
+                        "Q105", tree.place, "Columns of a table are not named anew.", "Leave the list out."
+                    )
                 rows.sources.append(source)
                 rows.scope.add(alias, source, tree.place)
             for join in tree.children("joins"):
@@ -197,7 +215,13 @@ class _Cutter:
             raise Refusal("Q101", tree.place, "This cannot stand in FROM beside people.", "Name a table.")
 
     def derived(
-        self, query: Tree, alias: str, columns: tuple[str, ...], rows: _Rows, ctes: Mapping[str, _Cte], place: int
+        self,
+        query: Tree,
+        alias: str,
+        columns: tuple[str, ...],
+        rows: _Rows,
+        ctes: Mapping[str, _Cte],
+        place: int,
     ) -> None:
         """Merge a subquery that only returns rows."""
         if not is_plain(query):
@@ -233,13 +257,17 @@ class _Cutter:
             value = tree.child("this") if tree.kind == "Alias" else tree
             if value is None:
                 raise Refusal("Q010", tree.place, "This output is not understood.")
-            found.append((_output_name(tree), Tree("Paren", {"this": self.value(value, rows, ctes)}, tree.place)))
+            found.append(
+                (_output_name(tree), Tree("Paren", {"this": self.value(value, rows, ctes)}, tree.place))
+            )
         return [(name, value.child("this") if _is_column(value) else value) for name, value in found]  # type: ignore[misc]
 
     def join(self, join: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> None:
         side, kind = join.text("side").upper(), join.text("kind").upper()
         if join.text("method") or side not in {"", "LEFT"} or kind not in {"", "INNER", "CROSS", "OUTER"}:
-            raise Refusal("Q401", join.place, "This join is not answered.", "Write JOIN or LEFT JOIN with ON.")
+            raise Refusal(
+                "Q401", join.place, "This join is not answered.", "Write JOIN or LEFT JOIN with ON."
+            )
         right = join.child("this")
         if right is None:
             raise Refusal("Q401", join.place, "This join is not understood.")
@@ -252,8 +280,13 @@ class _Cutter:
             conditions += self.conjuncts(on, rows, ctes)
         for name_node in join.children("using"):
             name = folded(name_node)
-            sides = [Scope(before), Scope({key: item for key, item in rows.scope.items.items() if key not in before})]
-            left_column, right_column = (one.column(Tree("Column", {"this": name_node}, join.place)) for one in sides)
+            sides = [
+                Scope(before),
+                Scope({key: item for key, item in rows.scope.items.items() if key not in before}),
+            ]
+            left_column, right_column = (
+                one.column(Tree("Column", {"this": name_node}, join.place)) for one in sides
+            )
             conditions.append(Tree("EQ", {"this": left_column, "expression": right_column}, join.place))
             rows.scope.merged[name] = left_column
         if side != "LEFT":
@@ -262,7 +295,10 @@ class _Cutter:
         added = rows.sources[sources:]
         if len(added) != 1 or right.kind != "Table" or added[0].relation.protection is not None:
             raise Refusal(
-                "Q401", join.place, "LEFT JOIN adds a public table only.", "Join people by JOIN, or turn the sides."
+                "Q401",
+                join.place,
+                "LEFT JOIN adds a public table only.",
+                "Join people by JOIN, or turn the sides.",
             )
         rows.sources[sources] = replace(added[0], on=tuple(conditions))
         alias = next(key for key, item in rows.scope.items.items() if item is added[0])
@@ -278,7 +314,9 @@ class _Cutter:
                 return self.conjuncts(inner, rows, ctes)
         if tree.kind == "And":
             return [
-                part for side in (tree.child("this"), tree.child("expression")) if side is not None
+                part
+                for side in (tree.child("this"), tree.child("expression"))
+                if side is not None
                 for part in self.conjuncts(side, rows, ctes)
             ]
         return [self.value(tree, rows, ctes)]
@@ -295,7 +333,10 @@ class _Cutter:
                 return self.semi_join(node, rows, ctes)
             if node.kind in _QUERIES:
                 raise Refusal(
-                    "Q108", node.place, "A subquery has no place here.", "Run it first, and write its answer as a constant."
+                    "Q108",
+                    node.place,
+                    "A subquery has no place here.",
+                    "Run it first, and write its answer as a constant.",
                 )
             return None
 
@@ -307,7 +348,12 @@ class _Cutter:
         while query is not None and query.kind == "Subquery":
             query = query.child("this")
         if query is None or not is_plain(query):
-            raise Refusal("Q108", tree.place, "This subquery does not return rows only.", "Leave GROUP BY and LIMIT out.")
+            raise Refusal(
+                "Q108",
+                tree.place,
+                "This subquery does not return rows only.",
+                "Leave GROUP BY and LIMIT out.",
+            )
         query, reach = self.with_clause(query, ctes)
         inner = self.rows(query, reach, outer=rows.scope)
         if any(source.on is not None for source in inner.sources):
@@ -318,7 +364,9 @@ class _Cutter:
             if left is None or len(outputs) != 1:
                 raise Refusal("Q108", tree.place, "The subquery of IN returns one column.", "Name one.")
             conditions.append(
-                Tree("EQ", {"this": _in_parentheses(self.value(left, rows, ctes)), "expression": outputs[0][1]})
+                Tree(
+                    "EQ", {"this": _in_parentheses(self.value(left, rows, ctes)), "expression": outputs[0][1]}
+                )
             )
         rows.inner += [*inner.sources, *inner.inner]
         tables = [table_tree(source) for source in inner.sources]
@@ -338,8 +386,10 @@ class _Cutter:
             if select.args.get(clause):
                 raise Refusal("Q501", select.place, f"{clause.upper()} has no place here.", "Leave it out.")
         rows = self.rows(select, ctes)
-        items = [(_output_name(one), one.child("this") if one.kind == "Alias" else one) for one in
-                 select.children("expressions")]
+        items = [
+            (_output_name(one), one.child("this") if one.kind == "Alias" else one)
+            for one in select.children("expressions")
+        ]
         distinct = select.child("distinct")
         keys = self.keys(select, items, rows, ctes)
         self.names += 1
@@ -357,7 +407,9 @@ class _Cutter:
         outputs = []
         for name, tree in items:
             if tree is None or _star(tree) is not None:
-                raise Refusal("Q502", select.place, "Rows of single people are not shown.", "Name keys and figures.")
+                raise Refusal(
+                    "Q502", select.place, "Rows of single people are not shown.", "Name keys and figures."
+                )
             outputs.append(
                 Tree("Alias", {"this": collected.above(tree), "alias": name_tree(name)}, tree.place)
             )
@@ -397,7 +449,10 @@ class _Cutter:
         for tree in group.children("expressions"):
             if tree.kind in {"Rollup", "Cube", "GroupingSets", "Tuple"}:
                 raise Refusal(
-                    "Q503", tree.place, "Grouping sets are not answered.", "Write one SELECT for each, with UNION ALL."
+                    "Q503",
+                    tree.place,
+                    "Grouping sets are not answered.",
+                    "Write one SELECT for each, with UNION ALL.",
                 )
             key = self.value(self.key(tree, items, rows), rows, ctes)
             if key not in found:
@@ -460,7 +515,10 @@ class _Figures:
                 return key
             if node.kind == "Column":
                 raise Refusal(
-                    "Q505", node.place, "This column is neither in GROUP BY nor in an aggregate.", "Add it to GROUP BY."
+                    "Q505",
+                    node.place,
+                    "This column is neither in GROUP BY nor in an aggregate.",
+                    "Add it to GROUP BY.",
                 )
             return None
 
@@ -503,7 +561,9 @@ class _Figures:
                 and folded(value.child("this") or value) in names
             )
             is_number = value is not None and value.kind == "Literal"
-            parts.append(part if value is None or is_name or is_number else part.having(this=self.above(value)))
+            parts.append(
+                part if value is None or is_name or is_number else part.having(this=self.above(value))
+            )
         return tree.having(expressions=tuple(parts))
 
     def key(self, tree: Tree) -> Tree | None:
@@ -595,7 +655,18 @@ def is_plain(query: Tree) -> bool:
     if query.kind == "Subquery":
         inner = query.child("this")
         return inner is not None and is_plain(inner)
-    clauses = ("group", "having", "distinct", "limit", "offset", "windows", "locks", "sample", "qualify", "into")
+    clauses = (
+        "group",
+        "having",
+        "distinct",
+        "limit",
+        "offset",
+        "windows",
+        "locks",
+        "sample",
+        "qualify",
+        "into",
+    )
     return (
         query.kind == "Select"
         and not any(query.args.get(clause) for clause in clauses)
@@ -629,12 +700,16 @@ def _factor(tree: Tree, figures: _Figures) -> tuple[str, Tree, Tree] | None:
     alias, name = column_name(column)
     source = next((one for one in figures.rows.sources if one.alias == alias), None)
     found = None if source is None else source.relation.column(name)
-    is_exact = found is not None and (tree.kind == "Mul" or not found.type_name.startswith(("int", "small", "big")))
+    is_exact = found is not None and (
+        tree.kind == "Mul" or not found.type_name.startswith(("int", "small", "big"))
+    )
     return (tree.kind, right, left) if found is not None and found.is_secret and is_exact else None
 
 
 def _has_value(tree: Tree) -> Tree:
-    return Tree("Is", {"this": _in_parentheses(tree), "expression": Tree("Null", {}), "negate": True}, tree.place)
+    return Tree(
+        "Is", {"this": _in_parentheses(tree), "expression": Tree("Null", {}), "negate": True}, tree.place
+    )
 
 
 def _in_parentheses(tree: Tree) -> Tree:
@@ -674,7 +749,9 @@ def _all_columns(item: Source | Derived) -> list[tuple[str, Tree]]:
     if isinstance(item, Derived):
         return list(item.outputs.items())
     return [
-        (column.name, column_tree(item.alias, column.name)) for column in item.relation.columns if column.is_built_in
+        (column.name, column_tree(item.alias, column.name))
+        for column in item.relation.columns
+        if column.is_built_in
     ]
 
 
@@ -687,4 +764,6 @@ def _only(tree: Tree, *names: str) -> None:
     """Refuse a node that has other arguments."""
     for name, value in tree.args.items():
         if value and name not in names:
-            raise Refusal("Q020", tree.place, f"{name.upper().replace('_', ' ')} has no place here.", "Leave it out.")
+            raise Refusal(
+                "Q020", tree.place, f"{name.upper().replace('_', ' ')} has no place here.", "Leave it out."
+            )

@@ -18,20 +18,74 @@ from kanon_pg.queries.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
 _COMPARISONS = frozenset(
-    "EQ NEQ LT LTE GT GTE Between In Like ILike RegexpLike RegexpILike Is NullSafeEQ NullSafeNEQ".split()
+    [
+        "EQ",
+        "NEQ",
+        "LT",
+        "LTE",
+        "GT",
+        "GTE",
+        "Between",
+        "In",
+        "Like",
+        "ILike",
+        "RegexpLike",
+        "RegexpILike",
+        "Is",
+        "NullSafeEQ",
+        "NullSafeNEQ",
+    ]
 )
 _EXPRESSIONS = (
     _CONNECTIVES
     | _COMPARISONS
     | frozenset(
-        "Column Identifier Literal Null Boolean Add Sub Mul Div Mod Pow Neg DPipe Cast DataType DataTypeParam Case If Coalesce"
-        " Anonymous Extract Var AtTimeZone Substring Trim StrPosition Any Array RegexpLike RegexpILike"
-        " CurrentDate CurrentTimestamp Localtimestamp BitwiseAnd BitwiseOr BitwiseXor BitwiseNot Escape Tuple".split()
+        [
+            "Column",
+            "Identifier",
+            "Literal",
+            "Null",
+            "Boolean",
+            "Add",
+            "Sub",
+            "Mul",
+            "Div",
+            "Mod",
+            "Pow",
+            "Neg",
+            "DPipe",
+            "Cast",
+            "DataType",
+            "DataTypeParam",
+            "Case",
+            "If",
+            "Coalesce",
+            "Anonymous",
+            "Extract",
+            "Var",
+            "AtTimeZone",
+            "Substring",
+            "Trim",
+            "StrPosition",
+            "Any",
+            "Array",
+            "RegexpLike",
+            "RegexpILike",
+            "CurrentDate",
+            "CurrentTimestamp",
+            "Localtimestamp",
+            "BitwiseAnd",
+            "BitwiseOr",
+            "BitwiseXor",
+            "BitwiseNot",
+            "Escape",
+            "Tuple",
+        ]
     )
 )
 """Kinds of nodes whose meaning is PostgreSQL's own operators, casts and functions."""
 
-_QUERY = frozenset("Exists Select From Table TableAlias Join Where".split())
+_QUERY = frozenset(["Exists", "Select", "From", "Table", "TableAlias", "Join", "Where"])
 _NUMBER_FIGURES = frozenset({"sum", "avg"}) | SPREADS | PERCENTILES
 
 
@@ -86,19 +140,26 @@ def _linked(condition: Tree, block: Block) -> Iterator[Tree]:
 def _check_expression(tree: Tree, block: Block, facts: Facts, may_be_withheld: set[int]) -> None:
     for node in tree.walk():
         if node.kind not in _EXPRESSIONS | _QUERY:
-            raise Refusal("Q302", node.place, f"{node.kind} has no place in a query about people.", "Leave it out.")
+            raise Refusal(
+                "Q302", node.place, f"{node.kind} has no place in a query about people.", "Leave it out."
+            )
         if node.kind == "Column":
             role = block.column(node).role
             if role is Role.WITHHELD and id(node) not in may_be_withheld:
                 raise Refusal(
-                    "Q304", node.place, "This column is withheld.", "Name other columns; links may be joined by it."
+                    "Q304",
+                    node.place,
+                    "This column is withheld.",
+                    "Name other columns; links may be joined by it.",
                 )
         elif node.kind == "Anonymous":
             _check_function(node, facts)
         elif node.kind == "Cast":
             target = node.child("to")
             if target is None or target.text("this").upper() in {"USERDEFINED", "USER-DEFINED"}:
-                raise Refusal("Q203", node.place, "Only PostgreSQL's own types are cast to.", "Leave the cast out.")
+                raise Refusal(
+                    "Q203", node.place, "Only PostgreSQL's own types are cast to.", "Leave the cast out."
+                )
 
 
 def _check_function(node: Tree, facts: Facts) -> None:
@@ -148,7 +209,22 @@ def _counts_people(figure: Figure, people: People) -> bool:
 
 # --- secrets: nothing here may fail, whatever the values -----------------------------------------------------
 
-_CONSTANTS = frozenset("Literal Null Boolean Neg Paren Tuple Array Any Cast DataType DataTypeParam Identifier".split())
+_CONSTANTS = frozenset(
+    [
+        "Literal",
+        "Null",
+        "Boolean",
+        "Neg",
+        "Paren",
+        "Tuple",
+        "Array",
+        "Any",
+        "Cast",
+        "DataType",
+        "DataTypeParam",
+        "Identifier",
+    ]
+)
 
 
 def _check_secret_condition(tree: Tree, block: Block) -> None:
@@ -168,11 +244,17 @@ def _check_secret_condition(tree: Tree, block: Block) -> None:
         )
     if tree.kind == "Exists" and not _is_public_lookup(tree, block):
         raise Refusal(
-            "Q307", tree.place, "A sensitive column has no place in a subquery.", "Join its table along the link."
+            "Q307",
+            tree.place,
+            "A sensitive column has no place in a subquery.",
+            "Join its table along the link.",
         )
     if tree.kind != "Exists" and not _is_comparison(tree):
         raise Refusal(
-            "Q303", tree.place, "A sensitive column is compared with constants only.", "For example: cost > 100."
+            "Q303",
+            tree.place,
+            "A sensitive column is compared with constants only.",
+            "For example: cost > 100.",
         )
 
 
@@ -182,7 +264,9 @@ def _is_public_lookup(exists: Tree, block: Block) -> bool:
     select = exists.child("this")
     where = None if select is None else select.child("where")
     found = [node for node in exists.walk() if node.kind == "Table"]
-    aliases = {alias.text("this") for one in found for alias in [(one.child("alias") or one).child("this")] if alias}
+    aliases = {
+        alias.text("this") for one in found for alias in [(one.child("alias") or one).child("this")] if alias
+    }
     return aliases <= public and (where is None or all(map(_is_condition, where.parts)))
 
 
@@ -214,10 +298,19 @@ def _is_safe(tree: Tree, block: Block) -> bool:
         return _is_condition(tree)
     if tree.kind == "Case" and left is not None:
         whens = tree.children("ifs")
-        parts = [part for one in (*whens, tree) for name in ("this", "true", "default") for part in one.children(name)]
+        parts = [
+            part
+            for one in (*whens, tree)
+            for name in ("this", "true", "default")
+            for part in one.children(name)
+        ]
         return all(_is_safe(part, block) for part in parts)
     if tree.kind == "Cast":
-        return left is not None and _is_safe(left, block) and _widens(left, (tree.child("to") or tree).text("this"), block)
+        return (
+            left is not None
+            and _is_safe(left, block)
+            and _widens(left, (tree.child("to") or tree).text("this"), block)
+        )
     if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
         return (
             all(_is_safe(part, block) for part in (left, right))
@@ -231,7 +324,25 @@ def _is_safe(tree: Tree, block: Block) -> bool:
     )
 
 
-_TOTAL = frozenset("floor ceil ceiling round trunc abs width_bucket coalesce nullif greatest least date_trunc upper lower left".split())
+_TOTAL = frozenset(
+    [
+        "floor",
+        "ceil",
+        "ceiling",
+        "round",
+        "trunc",
+        "abs",
+        "width_bucket",
+        "coalesce",
+        "nullif",
+        "greatest",
+        "least",
+        "date_trunc",
+        "upper",
+        "lower",
+        "left",
+    ]
+)
 """Functions that fail for no value of their first argument."""
 
 
@@ -240,12 +351,18 @@ def _widens(tree: Tree, target: str, block: Block) -> bool:
     columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
     if target in {"INT", "BIGINT", "SMALLINT"}:
         return tree.kind in _CONNECTIVES | _COMPARISONS or all(one.type_name == "boolean" for one in columns)
-    return target in {"DECIMAL", "DOUBLE", "DATE", "TEXT"} and all(one.is_number or target in {"DATE", "TEXT"} for one in columns)
+    return target in {"DECIMAL", "DOUBLE", "DATE", "TEXT"} and all(
+        one.is_number or target in {"DATE", "TEXT"} for one in columns
+    )
 
 
 def _is_divided(left: Tree, right: Tree) -> bool:
     """Return whether a class is multiplied by its width, which gives no more than the value itself."""
-    return any(node.kind == "Div" for node in left.walk()) and right.kind == "Literal" and len(right.text("this")) < 12
+    return (
+        any(node.kind == "Div" for node in left.walk())
+        and right.kind == "Literal"
+        and len(right.text("this")) < 12
+    )
 
 
 def _has_no_bounds(tree: Tree, block: Block) -> bool:
@@ -255,9 +372,12 @@ def _has_no_bounds(tree: Tree, block: Block) -> bool:
     if tree.kind == "Literal":
         return tree.text("this").startswith(PLACE) and tree.text("this").endswith(NUMBER_MARK)
     has_float = any(
-        node.kind == "Column" and block.column(node).type_name in {"real", "double precision"} for node in tree.walk()
+        node.kind == "Column" and block.column(node).type_name in {"real", "double precision"}
+        for node in tree.walk()
     )
-    sides = [part for part in (tree.child("this"), tree.child("expression"), *tree.children("expressions")) if part]
+    sides = [
+        part for part in (tree.child("this"), tree.child("expression"), *tree.children("expressions")) if part
+    ]
     return not has_float and any(_has_no_bounds(part, block) for part in sides)
 
 
@@ -283,13 +403,20 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
     protected = {source.alias for source in block.sources if source.relation.protection is not None}
     if figure.function in EXTREMES and any(alias in protected for alias, _ in names):
         raise Refusal(
-            "Q305", place, "The least and the greatest value is one person's.", "Ask for percentile_cont(0.05)."
+            "Q305",
+            place,
+            "The least and the greatest value is one person's.",
+            "Ask for percentile_cont(0.05).",
         )
     if not block.depends_on_secrets(argument):
         return
     if figure.function == "count_distinct":
         raise Refusal("Q305", place, "Values of a sensitive column are not counted.", "Group by it.")
-    if not block.secrets([argument]) or len({alias for alias, _ in names}) > 1 or not _is_safe(argument, block):
+    if (
+        not block.secrets([argument])
+        or len({alias for alias, _ in names}) > 1
+        or not _is_safe(argument, block)
+    ):
         raise Refusal(
             "Q306",
             place,
@@ -319,7 +446,10 @@ def _check_means(block: Block, people: People) -> None:
         known = tuple(one for one in figure.conditions if not block.depends_on_secrets(one))
         if shown.setdefault(known, argument) != argument:
             raise Refusal(
-                "Q310", figure.written.place, "The means of two columns over the same rows are not shown.", "Leave one out."
+                "Q310",
+                figure.written.place,
+                "The means of two columns over the same rows are not shown.",
+                "Leave one out.",
             )
 
 
@@ -327,6 +457,18 @@ def _is_length(tree: Tree) -> bool:
     """Return whether an expression is a column, or says how far two are apart: no person can be marked by it."""
     if tree.kind == "Anonymous" and tree.text("this").lower() not in {"age", "date_part"}:
         return False
-    kinds = {"Column", "Identifier", "Literal", "Paren", "Sub", "Add", "Extract", "Var", "Anonymous", "Cast", "DataType"}
+    kinds = {
+        "Column",
+        "Identifier",
+        "Literal",
+        "Paren",
+        "Sub",
+        "Add",
+        "Extract",
+        "Var",
+        "Anonymous",
+        "Cast",
+        "DataType",
+    }
     is_divided = tree.kind == "Div" and (tree.child("expression") or tree).kind == "Literal"
     return (tree.kind in kinds or is_divided) and all(map(_is_length, tree.parts))

@@ -10,7 +10,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, Source, aliases, column_name, equal_columns
+from kanon_pg.queries.blocks import (
+    EXTREMES,
+    PERCENTILES,
+    SPREADS,
+    Block,
+    Figure,
+    Source,
+    aliases,
+    column_name,
+    equal_columns,
+)
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
@@ -83,7 +93,9 @@ class Guarded:
     chooses_secretly: bool
 
 
-def guarded(block: Block, people: People, facts: Facts, constants: Sequence[str], *, k: int, buckets: int) -> Guarded:
+def guarded(
+    block: Block, people: People, facts: Facts, constants: Sequence[str], *, k: int, buckets: int
+) -> Guarded:
     """Return the SQL of a block.
 
     Parameters
@@ -102,7 +114,9 @@ class _Writer:
     ) -> None:
         self.block, self.people, self.facts = block, people, facts
         self.constants, self.k, self.buckets = constants, k, buckets
-        self.secret_keys = tuple(number for number, key in enumerate(block.keys) if block.depends_on_secrets(key))
+        self.secret_keys = tuple(
+            number for number, key in enumerate(block.keys) if block.depends_on_secrets(key)
+        )
         self.secret = [one for one in block.conditions if block.depends_on_secrets(one)]
         self.known = [one for one in block.conditions if not block.depends_on_secrets(one)]
         self.filters: list[tuple[Tree, ...]] = [()]
@@ -161,12 +175,24 @@ class _Writer:
         for pattern in self.patterns("Like", "ILike"):
             # one that ends with it fails for some values
             if "\\" in pattern:
-                raise Refusal("Q303", 0, "A pattern for a sensitive column has no backslash.", "Write _ for any character.")
-        measures = [Measure(self.set_of(figure), self.needed(figure), self.is_chosen(figure)) for figure in block.figures]
+                raise Refusal(
+                    "Q303",
+                    0,
+                    "A pattern for a sensitive column has no backslash.",
+                    "Write _ for any character.",
+                )
+        measures = [
+            Measure(self.set_of(figure), self.needed(figure), self.is_chosen(figure))
+            for figure in block.figures
+        ]
         channels = self.channels()
         keys = [f"k{number}" for number in range(1, len(block.keys) + 1)]
         sums = [f"h{number}" for number in range(len(self.filters) * len(channels))]
-        tables = [f"rows AS MATERIALIZED ({self.rows(channels)})"] if self.reads_twice() else [f"rows AS ({self.rows(channels)})"]
+        tables = (
+            [f"rows AS MATERIALIZED ({self.rows(channels)})"]
+            if self.reads_twice()
+            else [f"rows AS ({self.rows(channels)})"]
+        )
         tables += self.shown_tables(keys, sums if not self.chooses else [], channels)
         if self.chooses:
             tables += self.known_tables(keys, sums, channels)
@@ -194,8 +220,12 @@ class _Writer:
         """Return a key; of secret numbers, that which is none is missing, so that no function of it fails."""
 
         def change(node: Tree) -> Tree | None:
-            is_number = node.kind == "Column" and self.block.secrets([node]) and self.block.column(node).is_number
-            if not is_number or not self.block.column(node).type_name.startswith(("numeric", "real", "double")):
+            is_number = (
+                node.kind == "Column" and self.block.secrets([node]) and self.block.column(node).is_number
+            )
+            if not is_number or not self.block.column(node).type_name.startswith(
+                ("numeric", "real", "double")
+            ):
                 return None
             none = Tree("Literal", {"this": "NaN", "is_string": True})
             return Tree("Anonymous", {"this": "nullif", "expressions": (node, none)})
@@ -241,10 +271,16 @@ class _Writer:
         # a row that a secret finds leaves the rows that are known as they are: it is joined to them, and chosen later
         found = self.block.found_by_secrets
         inner = [source for source in self.block.sources if source.on is None and source.alias not in found]
-        left = [source for source in self.block.sources if source.on is not None and source.alias not in found]
+        left = [
+            source for source in self.block.sources if source.on is not None and source.alias not in found
+        ]
         left += [
-            replace(source, on=tuple(one for one in self.secret if one.kind == "EQ" and named_by(one, source, later)))
-            if source.on is None else source
+            replace(
+                source,
+                on=tuple(one for one in self.secret if one.kind == "EQ" and named_by(one, source, later)),
+            )
+            if source.on is None
+            else source
             for source, later in self.in_order_of_joins(found)
         ]
         joined = [_table(source) for source in inner]
@@ -269,7 +305,12 @@ class _Writer:
         while waiting:
             ready = [one for one in waiting if self.is_found(waiting[one], frozenset(waiting) - {one})]
             if not ready:
-                raise Refusal("Q404", 0, "A table that a sensitive column chooses from is joined by its key.", "Write ON.")
+                raise Refusal(
+                    "Q404",
+                    0,
+                    "A table that a sensitive column chooses from is joined by its key.",
+                    "Write ON.",
+                )
             alias = ready[0]
             source = waiting.pop(alias)
             yield source, frozenset(waiting)
@@ -329,17 +370,21 @@ class _Writer:
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
             entering = inner.of(f"count({argument}){_filter(condition)}")
-            with_rows = middle.of(f"count(person) FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)") if condition else everybody
+            with_rows = (
+                middle.of(f"count(person) FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)")
+                if condition
+                else everybody
+            )
             counted = self.counted(number, figure)
             counting = with_rows
             if counted:
-                filled = inner.of(f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})")
+                filled = inner.of(
+                    f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})"
+                )
                 counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
             by_bucket.append(counting)
             nobody = f"sum({with_rows}) = 0" if condition or keys == [] else "false"
-            self.people_columns.append(
-                outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END")
-            )
+            self.people_columns.append(outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END"))
             if self.is_other(figure) or self.counts_people(figure):
                 continue
             rows = middle.of(f"sum({entering})::pg_catalog.int8")
@@ -349,7 +394,11 @@ class _Writer:
                 self.sum_columns[number] = outer.of(f"sum({part})")
         hashed, bucketed, packed = self.sketch(sums, channels)
         entry = " || ".join(f"pg_catalog.int2send({one}::pg_catalog.int2)" for one in ["bucket", *by_bucket])
-        packed = [*packed, f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS counts", f"{_row(self.known_keys(keys))} AS g"]
+        packed = [
+            *packed,
+            f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS counts",
+            f"{_row(self.known_keys(keys))} AS g",
+        ]
         group = f"{', '.join(keys)}, " if keys else ""
         chosen = " WHERE chosen" if self.secret else ""
         by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
@@ -420,9 +469,7 @@ class _Writer:
         alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
-        return (
-            f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
-        )
+        return f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
 
     def other_tables(self, keys: list[str]) -> list[str]:
         """Return the table of figures that need their rows."""
@@ -438,7 +485,9 @@ class _Writer:
             name = "count" if figure.function == "count_distinct" else figure.function
             outputs.append(f"{name}({argument}){_filter(self.condition(number, figure))} AS o{number}")
         if outputs:
-            found.append(f"others AS (SELECT {', '.join([_row(keys) + ' AS g', *outputs])} FROM rows{chosen}{by_keys})")
+            found.append(
+                f"others AS (SELECT {', '.join([_row(keys) + ' AS g', *outputs])} FROM rows{chosen}{by_keys})"
+            )
         for number, figure in enumerate(self.block.figures, 1):
             if figure.function in PERCENTILES:
                 found += self.percentile(number, figure, keys, chosen)
@@ -449,7 +498,11 @@ class _Writer:
         argument = self.arguments[number]
         condition = " AND ".join(
             part
-            for part in (self.condition(number, figure), f"{argument} IS NOT NULL", "chosen" if chosen else "")
+            for part in (
+                self.condition(number, figure),
+                f"{argument} IS NOT NULL",
+                "chosen" if chosen else "",
+            )
             if part
         )
         by = f"PARTITION BY {', '.join(keys)}" if keys else ""
@@ -470,7 +523,8 @@ class _Writer:
 
     def result(self, keys: list[str]) -> str:
         shown = [
-            f"{'w' if self.chooses and key in self.known_keys(keys) else 's'}.{key}::pg_catalog.text AS {key}" for key in keys
+            f"{'w' if self.chooses and key in self.known_keys(keys) else 's'}.{key}::pg_catalog.text AS {key}"
+            for key in keys
         ]
         joins = ""
         # what known values let expect and secrets leave empty comes with nobody
@@ -508,7 +562,9 @@ class _Writer:
 
     def is_chosen(self, figure: Figure) -> bool:
         """Return whether secrets choose the rows of a figure."""
-        return bool(self.secret or self.secret_keys) or any(map(self.block.depends_on_secrets, figure.conditions))
+        return bool(self.secret or self.secret_keys) or any(
+            map(self.block.depends_on_secrets, figure.conditions)
+        )
 
     def rounded(self, number: int, figure: Figure, mean: str) -> str:
         """Return a mean, rounded to half its standard error (E3)."""
@@ -522,16 +578,24 @@ class _Writer:
 
     def types(self) -> str:
         outputs = [f"{self.sql(key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
-        outputs += [f"{self.sql(figure.written)} AS f{number}" for number, figure in enumerate(self.block.figures, 1)]
+        outputs += [
+            f"{self.sql(figure.written)} AS f{number}" for number, figure in enumerate(self.block.figures, 1)
+        ]
         names = [output.rsplit(" AS ", 1)[1] for output in outputs]
         columns = ", ".join(f"pg_catalog.pg_typeof(t.{name})::pg_catalog.text AS {name}" for name in names)
-        group = f" GROUP BY {', '.join(str(n) for n in range(1, len(self.block.keys) + 1))}" if self.block.keys else ""
+        group = (
+            f" GROUP BY {', '.join(str(n) for n in range(1, len(self.block.keys) + 1))}"
+            if self.block.keys
+            else ""
+        )
         inner = [source for source in self.block.sources if source.on is None]
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
         # a pattern that is none fails here, before it meets a value
         patterns = self.patterns("RegexpLike", "RegexpILike")
-        tried = " AND ".join(["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)])
+        tried = " AND ".join(
+            ["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)]
+        )
         return (
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
             f" AS t ON true WHERE {tried}"

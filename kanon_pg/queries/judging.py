@@ -176,7 +176,9 @@ class _Judge:
             else:
                 most: dict[int, int] = defaultdict(int)
                 for one in positions:
-                    for bucket, *people in struct.iter_unpack(f">{1 + len(self.form.measures)}h", self.rows[one].by_bucket):
+                    for bucket, *people in struct.iter_unpack(
+                        f">{1 + len(self.form.measures)}h", self.rows[one].by_bucket
+                    ):
                         most[bucket] = max(most[bucket], people[place])
                 found.append(sum(most.values()))
         return found

@@ -67,9 +67,13 @@ def people_of(block: Block, facts: Facts) -> People:
     """
     protected = [source for source in block.sources if source.relation.protection is not None]
     inner = [source for source in block.inner if source.relation.protection is not None]
-    spaces = {one.relation.protection.space for one in (*protected, *inner) if one.relation.protection is not None}
+    spaces = {
+        one.relation.protection.space for one in (*protected, *inner) if one.relation.protection is not None
+    }
     if len(spaces) != 1 or not protected:
-        raise Refusal("Q402", 0, "The tables are about different people.", "Link them: kanon_link(child, parent).")
+        raise Refusal(
+            "Q402", 0, "The tables are about different people.", "Link them: kanon_link(child, parent)."
+        )
     _require_joined_by_people(protected, inner, block)
     equal = _equalities(block.conditions)
     finest = next((source for source in protected if _reaches_all(source, block)), None)
@@ -205,7 +209,10 @@ def _share_person(one: Source, other: Source, equal: frozenset[frozenset[tuple[s
                 pairs = zip(link.columns, twin.columns, strict=True)
                 if all(frozenset({(one.alias, a), (other.alias, b)}) in equal for a, b in pairs):
                     return True
-    persons = [() if source.relation.protection is None else source.relation.protection.person for source in (one, other)]
+    persons = [
+        () if source.relation.protection is None else source.relation.protection.person
+        for source in (one, other)
+    ]
     return (
         len(persons[0]) == len(persons[1]) > 0
         and not one.relation.links

@@ -8,6 +8,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reader_role
 from kanon_pg.db.statements import statement
+from kanon_pg.errors import NotPermitted
 from kanon_pg.queries.findings import Refusal
 
 
@@ -50,4 +51,9 @@ def query_reader(db: Database, oids: Sequence[int]) -> int | None:
             f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier.of(row['schema'])} TO {role}; "
             f"GRANT SELECT ON {name} TO {role};",
         )
+    try:
+        with db.savepoint():
+            db.row(statement("begin_reading"))
+    except NotPermitted as error:
+        raise Refusal("Q109", 0, error.message, error.hint or "") from None
     return int(reader)

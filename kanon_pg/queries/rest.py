@@ -42,7 +42,9 @@ def rest_sql(cut: Cut, answers: Mapping[str, BlockAnswer]) -> str:
     ]
     clause = cut.rest.child("with_")
     is_recursive = clause is not None and bool(clause.args.get("recursive"))
-    tables += [render(one, cut.constants) for one in (() if clause is None else clause.children("expressions"))]
+    tables += [
+        render(one, cut.constants) for one in (() if clause is None else clause.children("expressions"))
+    ]
     body = render(cut.rest.having(with_=None), cut.constants)
     return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(tables)} {body}" if tables else body
 

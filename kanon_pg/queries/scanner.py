@@ -34,13 +34,38 @@ _TOKEN = re.compile(
 )
 
 _TYPES_BEFORE_CONSTANTS = frozenset(
-    "date time timetz timestamp timestamptz interval numeric decimal int2 int4 int8 smallint integer bigint real float4"
-    " float8 text varchar bool boolean uuid inet cidr bytea".split()
+    [
+        "date",
+        "time",
+        "timetz",
+        "timestamp",
+        "timestamptz",
+        "interval",
+        "numeric",
+        "decimal",
+        "int2",
+        "int4",
+        "int8",
+        "smallint",
+        "integer",
+        "bigint",
+        "real",
+        "float4",
+        "float8",
+        "text",
+        "varchar",
+        "bool",
+        "boolean",
+        "uuid",
+        "inet",
+        "cidr",
+        "bytea",
+    ]
 )
 """Types that may stand before a string, so that both are one constant."""
 
 _ZONES = (["with", "time", "zone"], ["without", "time", "zone"])
-_INTERVAL_FIELDS = frozenset("year month day hour minute second".split())
+_INTERVAL_FIELDS = frozenset(["year", "month", "day", "hour", "minute", "second"])
 
 PLACE = "kanon:"
 """How the strings begin that stand for constants."""
@@ -118,7 +143,9 @@ def scan(text: str) -> tuple[Token, ...]:
             depth += (match.group() == "(") - (match.group() == ")")
         place = found[-1].end if kind == "operator" else match.end()
         if len(found) > MOST_TOKENS or depth > DEEPEST:
-            raise Refusal("Q001", place, "The query is too long or too deeply nested.", "Write a simpler query.")
+            raise Refusal(
+                "Q001", place, "The query is too long or too deeply nested.", "Write a simpler query."
+            )
     while found and found[-1].text == ";":
         found.pop()
     for token in found:
@@ -162,7 +189,9 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
     return Scanned(" ".join(pieces), tuple(constants), tuple(places))
 
 
-def _constant_at(tokens: Sequence[Token], number: int, values: Sequence[str | None]) -> tuple[int, str | None]:
+def _constant_at(
+    tokens: Sequence[Token], number: int, values: Sequence[str | None]
+) -> tuple[int, str | None]:
     """Return how many tokens make a constant, and its SQL; 1 and None if none begins here."""
     token = tokens[number]
     if token.kind == "string":
@@ -185,7 +214,9 @@ def _constant_at(tokens: Sequence[Token], number: int, values: Sequence[str | No
 def _parameter(token: Token, values: Sequence[str | None]) -> str:
     number = int(token.text[1:])
     if not 1 <= number <= len(values):
-        raise Refusal("Q011", token.start, f"There is no value for {token.text}.", "Give one value for each parameter.")
+        raise Refusal(
+            "Q011", token.start, f"There is no value for {token.text}.", "Give one value for each parameter."
+        )
     value = values[number - 1]
     return "NULL" if value is None else str(Literal(value))
 
@@ -228,5 +259,7 @@ def _strange(text: str, place: int) -> Refusal:
     if character == "'" or character == '"':
         return Refusal("Q008", place, "A string or a quoted name does not end.", "Add the closing quote.")
     if character in "bBxXnNuU":
-        return Refusal("Q004", place, "Strings with this prefix are not read.", "Write an ordinary string: 'text'.")
+        return Refusal(
+            "Q004", place, "Strings with this prefix are not read.", "Write an ordinary string: 'text'."
+        )
     return Refusal("Q009", place, "This character has no place in a query.", "Leave it out.")

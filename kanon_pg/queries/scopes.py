@@ -12,8 +12,19 @@ from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.trees import Tree
 
 _NOT_COLUMNS = frozenset(
-    "user current_user session_user current_role current_date current_time current_timestamp localtime localtimestamp"
-    " current_catalog current_schema".split()
+    [
+        "user",
+        "current_user",
+        "session_user",
+        "current_role",
+        "current_date",
+        "current_time",
+        "current_timestamp",
+        "localtime",
+        "localtimestamp",
+        "current_catalog",
+        "current_schema",
+    ]
 )
 """Words that PostgreSQL reads as functions where sqlglot reads columns."""
 
@@ -74,7 +85,9 @@ class Scope:
             raise Refusal("Q204", tree.place, f"{name} depends on the session.", "Write a constant.")
         found = self._find(None if table is None else folded(table), name, tree)
         if found is None:
-            raise Refusal("Q103", tree.place, "There is no such column here.", "Name a column of a table in FROM.")
+            raise Refusal(
+                "Q103", tree.place, "There is no such column here.", "Name a column of a table in FROM."
+            )
         return found
 
     def _find(self, table: str | None, name: str, tree: Tree) -> Tree | None:
@@ -83,7 +96,9 @@ class Scope:
         items = self.items.values() if table is None else filter(None, [self.items.get(table)])
         found = [one for one in (_column_of(item, name, tree.place) for item in items) if one is not None]
         if len(found) > 1:
-            raise Refusal("Q104", tree.place, "Several tables have this column.", "Write the table before it.")
+            raise Refusal(
+                "Q104", tree.place, "Several tables have this column.", "Write the table before it."
+            )
         if found:
             schema = tree.child("db")
             if schema is not None:
@@ -109,7 +124,10 @@ def _column_of(item: Item, name: str, place: int) -> Tree | None:
         return None
     if not column.is_built_in:
         raise Refusal(
-            "Q201", place, "The type of this column is not PostgreSQL's own.", "Leave it out, or convert it in a view."
+            "Q201",
+            place,
+            "The type of this column is not PostgreSQL's own.",
+            "Leave it out, or convert it in a view.",
         )
     return column_tree(item.alias, name, place)
 

@@ -51,7 +51,9 @@ class _Postgres(Postgres):
                 if type(inner) is kind:
                     written = self.sql(inner)
                     left = self.sql(inner, "this")
-                    return f"{left} {word}{written[len(left) :].removeprefix(' IS' if kind is exp.Is else '')}"
+                    return (
+                        f"{left} {word}{written[len(left) :].removeprefix(' IS' if kind is exp.Is else '')}"
+                    )
             return super().not_sql(expression)
 
         def extract_sql(self, expression: exp.Extract) -> str:
@@ -176,7 +178,10 @@ def render(tree: Tree, constants: Sequence[str]) -> str:
     pieces, place = [], 0
     for token in scan(written):
         if token.kind == "string" and token.text.startswith(f"'{PLACE}"):
-            pieces += [written[place : token.start], constants[int(token.text[len(PLACE) + 1 : -1].rstrip(NUMBER_MARK))]]
+            pieces += [
+                written[place : token.start],
+                constants[int(token.text[len(PLACE) + 1 : -1].rstrip(NUMBER_MARK))],
+            ]
             place = token.end
     return "".join([*pieces, written[place:]])
 
@@ -225,7 +230,7 @@ _PHRASES = {
 }
 """Names of types that have several words; and where NULLs stand, which sqlglot leaves out if it is said by the order."""
 
-_WITHOUT_MEANING = frozenset("( ) as asc outer inner :: cast".split())
+_WITHOUT_MEANING = frozenset(["(", ")", "as", "asc", "outer", "inner", "::", "cast"])
 """Tokens that sqlglot leaves out or adds: parentheses are in the tree, and what follows a cast is its type."""
 
 

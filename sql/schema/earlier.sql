@@ -14,6 +14,15 @@ DECLARE
         ) AS earlier
     );
 BEGIN
+    -- the catalogs that the gateway once showed
+    IF EXISTS (
+        SELECT
+        FROM pg_catalog.pg_namespace AS n
+        WHERE n.nspname = 'kanon_catalog' AND pg_catalog.pg_get_userbyid(n.nspowner) = 'kanon_owner'
+    ) THEN
+        DROP SCHEMA kanon_catalog CASCADE;
+        DROP VIEW IF EXISTS kanon.visible_relations;
+    END IF;
     FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states', 'kanon.record_states'] LOOP
         BEGIN
             EXECUTE pg_catalog.format('DROP VIEW IF EXISTS %s', one);

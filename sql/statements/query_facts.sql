@@ -10,7 +10,7 @@ WITH RECURSIVE candidates (oid) AS MATERIALIZED (
     WHERE c.relname = ANY ($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
         AND (n.nspname = ANY ($1::text[]::name[]) OR n.nspname = ANY ($2::text[]::name[]))
         AND n.nspname NOT IN (
-            'pg_catalog', 'information_schema', 'pg_toast', 'kanon', 'kanon_bases', 'kanon_catalog', 'kanon_shards',
+            'pg_catalog', 'information_schema', 'pg_toast', 'kanon', 'kanon_bases', 'kanon_shards',
             'kanon_shown'
         )
 ),
@@ -101,6 +101,11 @@ behind (root, oid, relkind, is_linked, is_trusted, is_plain, volatile) AS MATERI
         AND (SELECT s.nspowner FROM pg_catalog.pg_namespace AS s WHERE s.oid = b.relnamespace)
         IN (SELECT t.oid FROM trusted AS t),
         b.relkind IN ('r', 'p', 'v', 'm') AND b.relpersistence <> 't' AND NOT b.relrowsecurity AND NOT EXISTS (
+            -- read with the reading role's rights, which may read more than the analyst
+            SELECT
+            FROM pg_catalog.pg_options_to_table(b.reloptions) AS o
+            WHERE b.relkind = 'v' AND o.option_name = 'security_invoker' AND o.option_value::boolean
+        ) AND NOT EXISTS (
             SELECT
             FROM pg_catalog.pg_rewrite AS w
             INNER JOIN pg_catalog.pg_depend AS x

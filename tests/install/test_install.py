@@ -277,7 +277,7 @@ def test_two_databases_of_a_server_without_the_roles_can_be_installed_into_at_on
                 assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (len(FUNCTIONS),)
 
 
-@pytest.mark.parametrize("schema", ["kanon", "safe", "kanon_bases", "kanon_shown", "kanon_catalog"])
+@pytest.mark.parametrize("schema", ["kanon", "safe", "kanon_bases", "kanon_shown"])
 def test_a_schema_of_somebody_else_is_not_taken_over(
     empty_dsn: str, empty_connection: psycopg.Connection, schema: str
 ) -> None:

@@ -239,7 +239,7 @@ def test_what_is_left_when_the_schemas_are_gone_is_removed(dsn: str, db: psycopg
     before = _apart_from_roles(db)
     install(dsn)
     db.execute("SELECT kanon.grant_read('patients')")
-    db.execute("DROP SCHEMA kanon, safe, kanon_catalog CASCADE")
+    db.execute("DROP SCHEMA kanon, safe CASCADE")
     uninstall(dsn)
     left = {
         line for line in _apart_from_roles(db) - before if "plpython3" not in line and "database" not in line

@@ -33,7 +33,7 @@ def places(interface: Interface, server: Server, value: str) -> list[str]:
     found = []
     relations = interface.connection.execute(
         "select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-        " where n.nspname in ('kanon', 'safe', 'kanon_catalog') and c.relkind in ('r', 'v', 'm')"
+        " where n.nspname in ('kanon', 'safe') and c.relkind in ('r', 'v', 'm')"
         # the columns of a key are asked of the catalog, and nobody can read such a view
         " and not exists (select from kanon.series s where s.key_view = c.oid)"
         " union all select 'pg_statistic_ext_data'"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kanon_pg.admin.install.installer import install
 from tests.fixtures.databases import Server, role
-from tests.fixtures.examples import examples
 from tests.fixtures.exact_worlds import ANALYST, REFUSED, WITHHELD, ExactWorld, Told, exact_world
+from tests.fixtures.examples import examples
 from tests.query.blocks import Block, Rows, columns_of
 from tests.query.judge import Answer, Judge
 from tests.query.random_blocks import TABLES, K, Meter, alike, blocks, changes, other_secrets, owner, worlds
@@ -33,7 +33,9 @@ def exact(server: Server) -> Iterator[ExactWorld]:
 
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(worlds(), st.data())
-def test_the_judge_objects_to_nothing_that_is_shown(exact: ExactWorld, world: Rows, data: st.DataObject) -> None:
+def test_the_judge_objects_to_nothing_that_is_shown(
+    exact: ExactWorld, world: Rows, data: st.DataObject
+) -> None:
     judge = Judge(TABLES.values(), world, K)
     exact.begin(world)
     asked: list[Block] = []
@@ -70,7 +72,11 @@ def test_secrets_do_not_decide_where_they_choose_nothing(
     exact: ExactWorld, world: Rows, block: Block, seed: int
 ) -> None:
     secret = {column for table in TABLES.values() for column in table.secret}
-    named = {*block.keys, *columns_of(block.where), *(c for one in block.figures for c in columns_of(one.chosen))}
+    named = {
+        *block.keys,
+        *columns_of(block.where),
+        *(c for one in block.figures for c in columns_of(one.chosen)),
+    }
     assume(not secret & {column.name for column in named})
     everybody = {owner("patients", row) for row in world["patients"]}
     told = []

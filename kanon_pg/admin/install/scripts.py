@@ -25,8 +25,8 @@ from kanon_pg.release.composition import COMPOSITION
 from kanon_pg.release.linking import LINK
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
-_FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
-_FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
+_FIRST = ("schema/roles", "schema/schemas", "schema/earlier")
+_FOLDERS = ("types", "tables", "functions", "views")
 _PLPYTHON_FOLDERS = ("functions/plpython", "functions/api", "views/plpython")
 
 _NAME = r'(?:"(?:[^"]|"")*"|[@\w]+)\.\w+'
