@@ -625,14 +625,23 @@ class _Figures:
         if argument is not None:
             argument = self.cutter.value(argument, self.rows, self.ctes)
         if name == "count" and argument is not None:
-            # rows that have a value are a condition like others
-            if any(node.kind == "Column" for node in argument.walk()):
+            # rows that have a value are a condition like others; those of a key all have one
+            if any(node.kind == "Column" for node in argument.walk()) and not self.is_key(argument):
                 conditions = (*conditions, _has_value(argument))
             argument = None
         found = Figure(name, argument, conditions, fraction, written)
         if found not in self.figures:
             self.figures.append(found)
         return column_tree(self.name, f"f{self.figures.index(found) + 1}", tree.place)
+
+
+    def is_key(self, tree: Tree) -> bool:
+        """Return whether an expression is a column of a table's key, which no outer join leaves empty."""
+        alias, name = column_name(tree) if tree.kind == "Column" else ("", "")
+        return any(
+            source.alias == alias and source.on is None and name in source.relation.key
+            for source in self.rows.sources
+        )
 
 
 def is_aggregate(tree: Tree) -> bool:

@@ -333,7 +333,7 @@ class _Writer:
         written: dict[str, str] = {}
         for number, figure in enumerate(self.block.figures, 1):
             if figure.argument is not None and not self.counts_people(figure):
-                text = self.sql(figure.argument)
+                text = self.number(figure)
                 if text not in written:
                     written[text] = f"a{len(written) + 1}"
                     outputs.append(f"{text} AS {written[text]}")
@@ -553,12 +553,21 @@ class _Writer:
         mean = f"{total} / nullif({rows}, 0)"
         if self.rounds(figure):
             mean = self.rounded(number, figure, f"({mean})::numeric")
-            return mean if figure.function == "avg" else f"{rows} * {mean}"
+            mean = mean if figure.function == "avg" else f"{rows} * {mean}"
+            is_time = figure.argument is not None and _is_interval(figure.argument, self.block)
+            return f"justify_hours(({mean}) * interval '1 second')" if is_time else mean
         return total if figure.function == "sum" else mean
 
     def rounds(self, figure: Figure) -> bool:
         """Return whether E3 speaks of a figure: it is a number of a known column, and secrets choose its rows."""
         return figure.function in {"sum", "avg"} and not self.reads_secret(figure) and self.is_chosen(figure)
+
+    def number(self, figure: Figure) -> str:
+        """Return SQL of what a figure adds up: of a time of which a rounded mean is shown, its seconds."""
+        assert figure.argument is not None  # noqa: S101 - callers check
+        text = self.sql(figure.argument)
+        is_time = self.rounds(figure) and _is_interval(figure.argument, self.block)
+        return f"extract(epoch FROM {text})" if is_time else text
 
     def is_chosen(self, figure: Figure) -> bool:
         """Return whether secrets choose the rows of a figure."""
@@ -572,7 +581,7 @@ class _Writer:
         tables = " CROSS JOIN ".join(
             _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
         )
-        spread = f"(SELECT stddev({self.sql(figure.argument)})::float8 FROM {tables})"
+        spread = f"(SELECT stddev({self.number(figure)})::float8 FROM {tables})"
         step = f"nullif(({spread} / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
         return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 
@@ -605,6 +614,18 @@ class _Writer:
 def named_by(condition: Tree, source: Source, later: frozenset[str]) -> bool:
     """Return whether a condition is about a source, and about none that is joined later."""
     return source.alias in aliases(condition) and later.isdisjoint(aliases(condition))
+
+
+def _is_interval(tree: Tree, block: Block) -> bool:
+    """Return whether a column or a difference of two columns is a time."""
+    if tree.kind == "Column":
+        return block.column(tree).type_name.startswith("interval")
+    if tree.kind == "Sub":
+        return all(
+            part.kind == "Column" and block.column(part).type_name.startswith("timestamp")
+            for part in tree.parts
+        )
+    return tree.kind == "Paren" and all(_is_interval(part, block) for part in tree.parts)
 
 
 class _Columns:
