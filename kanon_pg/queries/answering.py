@@ -1,4 +1,4 @@
-"""Answers one query: cuts it into blocks, counts, compares and records them, and leaves the rest to the analyst.
+"""Answers one query: cuts it into blocks, which are counted, compared and recorded; the rest runs as it is.
 
 ::
 
@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -173,7 +173,7 @@ def answer(
         if not has_folder(folder):
             raise InputError(
                 "Queries are recorded, and this process has no folder for records.",
-                hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
+                hint="Ask through the functions in the server, or always give the same ledger_folder.",
             )
         if not understood.relations <= set(locked):
             raise withheld()
@@ -258,13 +258,9 @@ class _Answering:
 
     def ask(self, record: Record) -> int:
         """Write the query down, and return its entry."""
-        smallest = {
-            name: min(
-                (value for rule in self.rules if (value := getattr(rule, name)) is not None), default=None
-            )
-            for name in ("queries", "refusals")
-        }
-        budget = QueryBudget(**smallest)
+        budget = QueryBudget(
+            _smallest(rule.queries for rule in self.rules), _smallest(rule.refusals for rule in self.rules)
+        )
         text = json.dumps([self.request.text, self.request.parameters, self.role])
         asked = record.ask(self.login, text, self.now, budget)
         if not asked.budget.allows:
@@ -370,3 +366,8 @@ class _Answering:
         for space, (_, record) in self.records.items():
             with record.begin(entries[space], self.now) as recording:
                 recording.withheld(reason)
+
+
+def _smallest(limits: Iterable[int | None]) -> int | None:
+    """Return the least of limits that there are."""
+    return min((one for one in limits if one is not None), default=None)

@@ -137,7 +137,7 @@ class Block:
 
     @cached_property
     def found_by_secrets(self) -> frozenset[str]:
-        """Aliases of public sources of which secret columns choose the row: their columns are secrets of people."""
+        """Aliases of public sources of which secrets choose the row: their columns are secrets of people."""
         public = {source.alias for source in self.sources if source.relation.protection is None}
         conditions = [*self.conditions, *(one for source in self.sources for one in source.on or ())]
         found = set[str]()

@@ -1,8 +1,8 @@
 """Cuts a query into blocks, which are about people, and the rest, which is PostgreSQL's.
 
-A block is a SELECT that reads protected relations, with everything in it that only returns rows. Its keys and figures
-become columns of a table, which stands in the query in place of what was read; HAVING becomes a condition on that
-table's rows. What is above figures is not looked at.
+A block is a SELECT that reads protected relations, with everything in it that only returns rows. Its keys
+and figures become columns of a table, which stands in the query in place of what was read; HAVING becomes a
+condition on that table's rows. What is above figures is not looked at.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class _Cutter:
         return ctes.get(folded(name))
 
     def reads_people(self, select: Tree, ctes: Mapping[str, _Cte]) -> bool:
-        """Return whether a SELECT reads rows of people, itself or through subqueries that only return rows."""
+        """Return whether a SELECT reads rows of people, itself or in subqueries that only return rows."""
         if select.kind == "Subquery":
             inner = select.child("this")
             return inner is not None and self.reads_people(inner, ctes)
@@ -229,7 +229,7 @@ class _Cutter:
                 "Q106",
                 place,
                 "Rows of people are not joined with answers.",
-                "Join the answer of each block: SELECT ... FROM (SELECT ... GROUP BY ...) AS a JOIN (...) AS b.",
+                "Join answers: SELECT ... FROM (SELECT ... GROUP BY ...) AS a JOIN (...) AS b.",
             )
         inner_query, reach = self.with_clause(query, ctes)
         inner = self.rows(inner_query, reach)
@@ -369,14 +369,15 @@ class _Cutter:
                 )
             )
         rows.inner += [*inner.sources, *inner.inner]
-        tables = [table_tree(source) for source in inner.sources]
-        select = {
-            "expressions": (Tree("Literal", {"this": "1", "is_string": False}),),
-            "from_": Tree("From", {"this": tables[0]}),
-            "joins": tuple(Tree("Join", {"this": table}) for table in tables[1:]),
-            "where": Tree("Where", {"this": all_of(conditions)}) if conditions else None,
-        }
-        return Tree("Exists", {"this": Tree("Select", {k: v for k, v in select.items() if v})}, tree.place)
+        first, *others = [table_tree(source) for source in inner.sources]
+        select = Tree(
+            "Select", {"expressions": (Tree("Literal", {"this": "1", "is_string": False}),)}
+        ).having(
+            from_=Tree("From", {"this": first}),
+            joins=tuple(Tree("Join", {"this": table}) for table in others) or None,
+            where=Tree("Where", {"this": all_of(conditions)}) if conditions else None,
+        )
+        return Tree("Exists", {"this": select}, tree.place)
 
     # --- blocks --------------------------------------------------------------------------------------------
 
@@ -577,53 +578,15 @@ class _Figures:
         return None
 
     def figure(self, tree: Tree) -> Tree:
-        """Return the column of the block's table that has an aggregate."""
-        conditions: tuple[Tree, ...] = ()
-        call: Tree | None = tree
-        if tree.kind == "Filter":
-            where = tree.child("expression")
-            condition = None if where is None else where.child("this")
-            if condition is not None:
-                conditions = tuple(self.cutter.conjuncts(condition, self.rows, self.ctes))
-            call = tree.child("this")
-        fraction = argument = None
-        written = self.cutter.value(tree, self.rows, self.ctes)
-        if call is not None and call.kind == "WithinGroup":
-            order = call.child("expression")
-            parts = () if order is None else order.children("expressions")
-            call = call.child("this")
-            if call is None or len(parts) != 1 or parts[0].args.get("desc"):
-                raise Refusal("Q301", tree.place, "A percentile is over one column, in ascending order.")
-            fraction = next(iter(call.children("expressions")), None)
-            argument = parts[0].child("this")
-        if call is None:
-            raise Refusal("Q010", tree.place, "This aggregate is not understood.")
-        name = call.text("this").lower()
-        arguments = call.children("expressions")
-        if name == "sum" and len(arguments) == 1 and arguments[0].kind == "Literal":
-            counted = call.having(this="count", expressions=(Tree("Star", {}),))
-            rows = self.figure(counted if tree.kind != "Filter" else tree.having(this=counted))
-            return _in_parentheses(Tree("Mul", {"this": rows, "expression": arguments[0]}, tree.place))
-        factor = _factor(arguments[0], self) if name in {"sum", "avg"} and len(arguments) == 1 else None
-        if factor is not None:
-            # a product of single values may be too large for its type, which would tell of them
-            kind, number, scaled = factor
-            plain = call.having(expressions=(scaled,))
-            inner = self.figure(plain if tree.kind != "Filter" else tree.having(this=plain))
-            return _in_parentheses(Tree(kind, {"this": inner, "expression": number}, tree.place))
-        if name not in PERCENTILES:
-            if len(arguments) != 1:
-                raise Refusal("Q301", tree.place, "This aggregate has one argument.")
-            argument = arguments[0]
-            if argument.kind == "Star":
-                argument = None
-            elif argument.kind == "Distinct":
-                parts = argument.children("expressions")
-                if name != "count" or len(parts) != 1:
-                    raise Refusal("Q301", tree.place, "DISTINCT stands in count only.", "Leave it out.")
-                name, argument = "count_distinct", parts[0]
+        """Return what stands for an aggregate above the block: a column, or a multiple of one."""
+        call, conditions = self.filtered(tree)
+        written = self.value(tree)
+        multiple = self.multiple(tree, call)
+        if multiple is not None:
+            return multiple
+        name, argument, fraction = _percentile(call) if call.kind == "WithinGroup" else _call(call)
         if argument is not None:
-            argument = self.cutter.value(argument, self.rows, self.ctes)
+            argument = self.value(argument)
         if name == "count" and argument is not None:
             # rows that have a value are a condition like others; those of a key all have one
             if any(node.kind == "Column" for node in argument.walk()) and not self.is_key(argument):
@@ -633,6 +596,65 @@ class _Figures:
         if found not in self.figures:
             self.figures.append(found)
         return column_tree(self.name, f"f{self.figures.index(found) + 1}", tree.place)
+
+    def value(self, tree: Tree) -> Tree:
+        return self.cutter.value(tree, self.rows, self.ctes)
+
+    def filtered(self, tree: Tree) -> tuple[Tree, tuple[Tree, ...]]:
+        """Return the call of an aggregate, and the conditions of its FILTER."""
+        if tree.kind != "Filter":
+            return tree, ()
+        call, where = tree.child("this"), tree.child("expression")
+        condition = None if where is None else where.child("this")
+        if call is None:
+            raise Refusal("Q010", tree.place, "This aggregate is not understood.")
+        if condition is None:
+            return call, ()
+        return call, tuple(self.cutter.conjuncts(condition, self.rows, self.ctes))
+
+    def multiple(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return an aggregate of a constant, or of a column times one, as a multiple of a plainer one."""
+        name, arguments = call.text("this").lower(), call.children("expressions")
+        if name not in {"sum", "avg"} or len(arguments) != 1:
+            return None
+        if name == "sum" and arguments[0].kind == "Literal":
+            plain = call.having(this="count", expressions=(Tree("Star", {}),))
+            kind, number = "Mul", arguments[0]
+        else:
+            factor = _factor(arguments[0], self)
+            if factor is None:
+                return None
+            # a product of single values may be too large for its type, which would tell of them
+            kind, number, scaled = factor
+            plain = call.having(expressions=(scaled,))
+        figure = self.figure(tree.having(this=plain) if tree.kind == "Filter" else plain)
+        return _in_parentheses(Tree(kind, {"this": figure, "expression": number}, tree.place))
+
+
+def _percentile(tree: Tree) -> tuple[str, Tree | None, Tree | None]:
+    """Return the name, the argument and the fraction of an aggregate WITHIN GROUP."""
+    call, order = tree.child("this"), tree.child("expression")
+    parts = () if order is None else order.children("expressions")
+    if call is None or len(parts) != 1 or parts[0].args.get("desc"):
+        raise Refusal("Q301", tree.place, "A percentile is over one column, in ascending order.")
+    fraction = next(iter(call.children("expressions")), None)
+    return call.text("this").lower(), parts[0].child("this"), fraction
+
+
+def _call(call: Tree) -> tuple[str, Tree | None, None]:
+    """Return the name and the argument of an aggregate, None for a star."""
+    name, arguments = call.text("this").lower(), call.children("expressions")
+    if len(arguments) != 1 or name in PERCENTILES:
+        raise Refusal("Q301", call.place, "This aggregate has one argument.")
+    (argument,) = arguments
+    if argument.kind == "Star":
+        return name, None, None
+    if argument.kind == "Distinct":
+        parts = argument.children("expressions")
+        if name != "count" or len(parts) != 1:
+            raise Refusal("Q301", call.place, "DISTINCT stands in count only.", "Leave it out.")
+        return "count_distinct", parts[0], None
+    return name, argument, None
 
 
     def is_key(self, tree: Tree) -> bool:

@@ -1,7 +1,7 @@
-"""The SQL of a block, which counts people and sketches contributions beside every figure; no row leaves the server.
+"""The SQL of a block, which counts people and sketches contributions beside every figure.
 
-The rows of a block are grouped by person first, then by bucket, then by key. Sketches are sums modulo 2**31 of hashes
-over rows, so that those of a roll-up are sums of those of its rows.
+No row leaves the server. The rows of a block are grouped by person first, then by bucket, then by key.
+Sketches are sums modulo 2**31 of hashes over rows, so that those of a roll-up are sums of those of its rows.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Guarded:
     types : str
         Returns one row with the type of each key ``k1`` ... and figure ``f1`` ...
     text : str
-        Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no rows), those of all rows as
-        ``n0``, ``counts`` (of bucket and people of each figure in it) and ``sketch``. Takes
-        the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
+        Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no
+        rows), those of all rows as ``n0``, ``counts`` (of bucket and people of each figure in it) and
+        ``sketch``. Takes the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
     channels : tuple of str
         Of each set, in the order of the numbers in ``sketch``.
     measures : tuple of Measure
@@ -268,7 +268,7 @@ class _Writer:
         )
 
     def from_clause(self) -> str:
-        # a row that a secret finds leaves the rows that are known as they are: it is joined to them, and chosen later
+        # a row that a secret finds leaves the known rows as they are: it is joined to them, and chosen later
         found = self.block.found_by_secrets
         inner = [source for source in self.block.sources if source.on is None and source.alias not in found]
         left = [
@@ -300,7 +300,7 @@ class _Writer:
         return f"FROM {text}{' WHERE ' + conditions if conditions else ''}"
 
     def in_order_of_joins(self, found: Collection[str]) -> Iterator[tuple[Source, frozenset[str]]]:
-        """Yield the sources that secrets find, each after those by which it is found, and what comes after it."""
+        """Yield the sources that secrets find, each after those by which it is found, and what follows it."""
         waiting = {source.alias: source for source in self.block.sources if source.alias in found}
         while waiting:
             ready = [one for one in waiting if self.is_found(waiting[one], frozenset(waiting) - {one})]
@@ -423,8 +423,9 @@ class _Writer:
         packed = [*packed, f"{_row(known)} AS g"]
         group = f"{', '.join(known)}, " if known else ""
         by_keys = f" GROUP BY {', '.join(known)}" if known else ""
+        people = ", ".join([*known, "person", *hashed])
         return [
-            f"known_people AS (SELECT {', '.join([*known, 'person', *hashed])} FROM rows AS r GROUP BY {group}person)",
+            f"known_people AS (SELECT {people} FROM rows AS r GROUP BY {group}person)",
             f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed])} FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
             f"known AS (SELECT {', '.join([*known, *packed])} FROM known_buckets{by_keys})",
@@ -441,15 +442,12 @@ class _Writer:
                 place = number * len(channels) + channel
                 value = f"r{channel}" if name != "people" else None
                 if value is None:
-                    hashed.append(
-                        f"((count(*){condition} * {_hash(['person'])}) & {_MOST})::pg_catalog.int4 AS h{place}"
-                    )
+                    added = f"(count(*){condition} * {_hash(['person'])})"
                 else:
                     # a row of a table above counts once, however many rows below it has
                     value = f"DISTINCT {value}" if channel in self.once else value
-                    hashed.append(
-                        f"(coalesce(sum({value}){condition}, 0)::pg_catalog.int8 & {_MOST})::pg_catalog.int4 AS h{place}"
-                    )
+                    added = f"coalesce(sum({value}){condition}, 0)::pg_catalog.int8"
+                hashed.append(f"({added} & {_MOST})::pg_catalog.int4 AS h{place}")
                 bucketed.append(f"(sum(h{place}) & {_MOST})::pg_catalog.int4 AS h{place}")
         entry = " || ".join(["pg_catalog.int2send(bucket)", *(f"pg_catalog.int4send({one})" for one in sums)])
         return hashed, bucketed, [f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS sketch"]
@@ -469,7 +467,10 @@ class _Writer:
         alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
-        return f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        return (
+            f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL"
+            " GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        )
 
     def other_tables(self, keys: list[str]) -> list[str]:
         """Return the table of figures that need their rows."""
@@ -494,7 +495,7 @@ class _Writer:
         return found
 
     def percentile(self, number: int, figure: Figure, keys: list[str], chosen: str) -> list[str]:
-        """Return the tables of a percentile: the mean over the values nearest its rank, of at least k people."""
+        """Return the tables of a percentile: the mean over the values of k people nearest its rank."""
         argument = self.arguments[number]
         condition = " AND ".join(
             part
@@ -514,11 +515,12 @@ class _Writer:
             f" row_number() OVER ({by} ORDER BY {argument}) - 1 AS place,"
             f" count(*) OVER ({by}) AS n FROM rows WHERE {condition})",
             # equal values are as near as the nearest of them
-            f"away_{number} AS (SELECT g, person, a, min({away}) OVER (PARTITION BY g, a) AS away FROM ranked_{number})",
+            f"away_{number} AS (SELECT g, person, a, min({away}) OVER (PARTITION BY g, a) AS away"
+            f" FROM ranked_{number})",
             f"reach_{number} AS (SELECT g, (array_agg(away ORDER BY away))[{self.k}] AS reach FROM"
             f" (SELECT g, person, min(away) AS away FROM away_{number} GROUP BY g, person) AS r GROUP BY g)",
-            f"middle_{number} AS (SELECT g, avg(a) AS o FROM away_{number} INNER JOIN reach_{number} USING (g)"
-            " WHERE away <= reach GROUP BY g)",
+            f"middle_{number} AS (SELECT g, avg(a) AS o FROM away_{number}"
+            f" INNER JOIN reach_{number} USING (g) WHERE away <= reach GROUP BY g)",
         ]
 
     def result(self, keys: list[str]) -> str:
@@ -559,7 +561,7 @@ class _Writer:
         return total if figure.function == "sum" else mean
 
     def rounds(self, figure: Figure) -> bool:
-        """Return whether E3 speaks of a figure: it is a number of a known column, and secrets choose its rows."""
+        """Return whether E3 speaks of a figure: a number of a known column, of rows that secrets choose."""
         return figure.function in {"sum", "avg"} and not self.reads_secret(figure) and self.is_chosen(figure)
 
     def number(self, figure: Figure) -> str:
@@ -582,7 +584,8 @@ class _Writer:
             _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
         )
         spread = f"(SELECT stddev({self.number(figure)})::float8 FROM {tables})"
-        step = f"nullif(({spread} / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
+        people = f"nullif(greatest(s.{self.people_columns[number]}, 0), 0)"
+        step = f"nullif(({spread} / sqrt({people}) / 2)::numeric, 0)"
         return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 
     def types(self) -> str:
@@ -606,8 +609,8 @@ class _Writer:
             ["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)]
         )
         return (
-            f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
-            f" AS t ON true WHERE {tried}"
+            f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN"
+            f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group}) AS t ON true WHERE {tried}"
         )
 
 

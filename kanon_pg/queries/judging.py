@@ -21,7 +21,7 @@ _MASK = 2**31 - 1
 
 Keys: TypeAlias = "tuple[str | None, ...]"
 Sketches: TypeAlias = "tuple[int, ...]"
-"""One for each set and channel, of which each bucket takes 64 bits of the number, so that numbers can be added."""
+"""One for each set and channel; each bucket takes 64 bits of the number, so that numbers can be added."""
 
 _Set: TypeAlias = "tuple[str | None, int, Sketches]"
 """The column of which a rounded mean is shown, the number of the set, and a sketch for each channel."""
@@ -186,7 +186,7 @@ class _Judge:
     # --- E2 ------------------------------------------------------------------------------------------------
 
     def disclosed(self, shown: set[int]) -> dict[_Set, tuple[tuple[int, ...], Keys]]:
-        """Return the sets of the known groups that are shown and of their roll-ups, and where each was found."""
+        """Return the sets of the known groups that are shown and of their roll-ups, and where each stands."""
         width = max(map(len, self.groups), default=0)
         groups = [keys for keys, positions in self.groups.items() if not shown.isdisjoint(positions)]
         found: dict[_Set, tuple[tuple[int, ...], Keys]] = {}
@@ -234,7 +234,7 @@ class _Judge:
         return found
 
     def smallest_group(self, shown: set[int], subset: tuple[int, ...], keys: Keys) -> Sequence[int]:
-        """Return the known group of a roll-up that has the fewest people; none if all are left out already."""
+        """Return the known group of a roll-up that has the fewest people; none if all are left out."""
         inside = [
             positions
             for one, positions in self.groups.items()

@@ -256,7 +256,7 @@ def _after_comment(text: str, place: int) -> int:
 
 def _strange(text: str, place: int) -> Refusal:
     character = text[place]
-    if character == "'" or character == '"':
+    if character in {"'", '"'}:
         return Refusal("Q008", place, "A string or a quoted name does not end.", "Add the closing quote.")
     if character in "bBxXnNuU":
         return Refusal(
