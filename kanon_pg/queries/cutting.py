@@ -8,12 +8,14 @@ condition on that table's rows. What is above figures is not looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kanon_pg.queries.blocks import (
+    EXTREMES,
     FIGURES,
     PERCENTILES,
     Block,
+    Computed,
     Cut,
     Figure,
     Source,
@@ -30,8 +32,27 @@ from kanon_pg.queries.trees import Tree
 BLOCK = "kanon_block_"
 """How the names of tables begin that stand for blocks."""
 
-_AGGREGATES = FIGURES - {"count_distinct"}
+TRUTHS = frozenset({"bool_or", "bool_and", "every"})
+_AGGREGATES = (FIGURES | TRUTHS) - {"count_distinct"}
+_OTHER_AGGREGATES = {
+    **dict.fromkeys(
+        ["mode"], "Group by the column, and take the first of each: count(*) ... ORDER BY count(*) DESC."
+    ),
+    **dict.fromkeys(
+        ["corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_count"],
+        "Products of a person's numbers are not added up. Group by classes of one, and ask for means.",
+    ),
+    **dict.fromkeys(
+        ["string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "xmlagg"],
+        "Values of single people are not listed. Group by the column.",
+    ),
+    **dict.fromkeys(["bit_and", "bit_or", "bit_xor", "any_value", "range_agg"], "Group by the column."),
+}
+"""What to write instead of aggregates that are no figures."""
 _QUERIES = frozenset({"Select", "Union", "Intersect", "Except", "Subquery"})
+_ARITHMETIC = frozenset({"Column", "Identifier", "Literal", "Paren", "Neg", "Add", "Sub", "Mul", "Div"})
+_STRICT = _ARITHMETIC | {"Cast", "DataType", "DataTypeParam", "Extract", "Var"}
+"""What is NULL where a column in it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +79,17 @@ def cut(tree: Tree, facts: Facts, constants: Sequence[str]) -> Cut:
     """
     if tree.kind not in _QUERIES:
         raise Refusal("Q021", tree.place, "Only SELECT can be answered.", "Write one SELECT.")
-    cutter = _Cutter(facts)
+    cutter = _Cutter(facts, len(constants))
     rest = cutter.query(tree, {})
-    return Cut(tuple(cutter.blocks), rest, tuple(constants))
+    computed = tuple(one for _, _, one in cutter.computed)
+    return Cut(tuple(cutter.blocks), rest, (*constants, *["NULL"] * len(computed)), computed)
 
 
 class _Cutter:
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+    def __init__(self, facts: Facts, written: int) -> None:
+        self.facts, self.written = facts, written
         self.blocks: list[Block] = []
+        self.computed: list[tuple[Tree, Mapping[str, _Cte], Computed]] = []
         self.aliases = 0
         self.names = 0
 
@@ -239,6 +262,7 @@ class _Cutter:
         rows.sources += inner.sources
         rows.inner += inner.inner
         rows.conditions += inner.conditions
+        rows.found_by |= inner.found_by
         rows.scope.add(alias, Derived(outputs), place)
 
     def outputs(self, select: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> list[tuple[str, Tree]]:
@@ -292,12 +316,18 @@ class _Cutter:
         if side != "LEFT":
             rows.conditions += conditions
             return
-        added = rows.sources[sources:]
+        earlier, added = rows.sources[:sources], rows.sources[sources:]
+        is_public = all(source.relation.protection is None for source in earlier)
+        if is_public and len(added) == 1 and added[0].relation.protection is not None:
+            # no people stand behind the rows that find none, so that they are left out
+            rows.conditions += conditions
+            rows.found_by = {source.alias for source in earlier}
+            return
         if len(added) != 1 or right.kind != "Table" or added[0].relation.protection is not None:
             raise Refusal(
                 "Q401",
                 join.place,
-                "LEFT JOIN adds a public table only.",
+                "LEFT JOIN adds a public table to people, or people to public tables.",
                 "Join people by JOIN, or turn the sides.",
             )
         rows.sources[sources] = replace(added[0], on=tuple(conditions))
@@ -332,15 +362,46 @@ class _Cutter:
             if node.kind == "In" and node.child("query") is not None:
                 return self.semi_join(node, rows, ctes)
             if node.kind in _QUERIES:
-                raise Refusal(
-                    "Q108",
-                    node.place,
-                    "A subquery has no place here.",
-                    "Run it first, and write its answer as a constant.",
-                )
+                return self.constant(node, ctes)
             return None
 
         return tree.replaced(change)
+
+    def is_known(self, tree: Tree, ctes: Mapping[str, _Cte]) -> bool:
+        """Return whether a subquery was made a constant."""
+        return any(written == tree and around == ctes for written, around, _ in self.computed)
+
+    def constant(self, tree: Tree, ctes: Mapping[str, _Cte]) -> Tree:
+        """Return what stands for the one figure of a block of its own, which is answered first."""
+        for written, around, known in self.computed:
+            if written == tree and around == ctes:
+                return known.tree
+        query: Tree | None = tree
+        while query is not None and query.kind == "Subquery":
+            query = query.child("this")
+        select, reach = (None, ctes) if query is None else self.with_clause(query, ctes)
+        clauses = ("group", "having", "distinct", "limit", "offset", "order", "with_")
+        if (
+            select is None
+            or any(map(select.args.get, clauses))
+            or is_plain(select)
+            or not self.reads_people(select, reach)
+        ):
+            raise Refusal(
+                "Q108",
+                tree.place,
+                "A subquery in a condition is EXISTS, or one figure of people.",
+                "Run it first, and write its answer as a constant.",
+            )
+        outputs = self.block(select, reach).children("expressions")
+        figure = outputs[0].child("this") if len(outputs) == 1 else None
+        if figure is None or any(node.kind not in _ARITHMETIC for node in figure.walk()):
+            raise Refusal(
+                "Q108", tree.place, "This subquery is not one figure.", "For example: (SELECT avg(cost) ...)."
+            )
+        found = Computed(self.written + len(self.computed), self.blocks[-1].name, figure)
+        self.computed.append((tree, ctes, found))
+        return found.tree
 
     def semi_join(self, tree: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> Tree:
         """Return EXISTS for EXISTS and IN with a subquery that only returns rows."""
@@ -356,7 +417,7 @@ class _Cutter:
             )
         query, reach = self.with_clause(query, ctes)
         inner = self.rows(query, reach, outer=rows.scope)
-        if any(source.on is not None for source in inner.sources):
+        if inner.found_by or any(source.on is not None for source in inner.sources):
             raise Refusal("Q401", tree.place, "LEFT JOIN has no place here.", "Leave it out.")
         conditions = list(inner.conditions)
         if tree.kind == "In":
@@ -435,6 +496,7 @@ class _Cutter:
                 tuple(keys),
                 tuple(collected.figures),
                 tuple(rows.inner),
+                leaves_out_nobody=bool(rows.found_by),
             )
         )
         return rest
@@ -482,19 +544,26 @@ class _Cutter:
 
 @dataclass(slots=True)
 class _Rows:
-    """What FROM and WHERE choose."""
+    """What FROM and WHERE choose.
+
+    Parameters
+    ----------
+    found_by : set of str
+        Aliases of public sources whose rows stand beside people by a LEFT JOIN, and without people, too.
+    """
 
     sources: list[Source]
     inner: list[Source]
     conditions: list[Tree]
     scope: Scope
+    found_by: set[str] = field(default_factory=set)
 
 
 class _Figures:
     """Collects the aggregates of a block, and writes what is above them."""
 
     def __init__(
-        self, cutter: _Cutter, rows: _Rows, ctes: Mapping[str, _Cte], keys: Sequence[Tree], name: str
+        self, cutter: _Cutter, rows: _Rows, ctes: Mapping[str, _Cte], keys: list[Tree], name: str
     ) -> None:
         self.cutter, self.rows, self.ctes, self.keys, self.name = cutter, rows, ctes, keys, name
         self.figures: list[Figure] = []
@@ -514,6 +583,9 @@ class _Figures:
             key = self.key(node)
             if key is not None:
                 return key
+            hint = _OTHER_AGGREGATES.get(node.text("this").lower()) if node.kind == "Anonymous" else None
+            if hint is not None:
+                raise Refusal("Q506", node.place, f"{node.text('this').lower()}() is no figure.", hint)
             if node.kind == "Column":
                 raise Refusal(
                     "Q505",
@@ -568,28 +640,53 @@ class _Figures:
         return tree.having(expressions=tuple(parts))
 
     def key(self, tree: Tree) -> Tree | None:
+        if any(node.kind in _QUERIES and not self.cutter.is_known(node, self.ctes) for node in tree.walk()):
+            return None
         try:
             value = self.cutter.value(tree, self.rows, self.ctes)
         except Refusal:
             return None
+        if value not in self.keys and self.is_determined(value):
+            self.keys.append(value)
         for number, key in enumerate(self.keys, 1):
             if key == value:
                 return column_tree(self.name, f"k{number}", tree.place)
         return None
 
+    def is_determined(self, tree: Tree) -> bool:
+        """Return whether a column has one value in each row: the key of its table stands in GROUP BY."""
+        if tree.kind != "Column":
+            return False
+        alias, _ = column_name(tree)
+        given = {name for of, name in map(column_name, self.keys) if of == alias}
+        return any(
+            source.alias == alias and source.relation.key and given >= set(source.relation.key)
+            for source in self.rows.sources
+        )
+
     def figure(self, tree: Tree) -> Tree:
         """Return what stands for an aggregate above the block: a column, or a multiple of one."""
         call, conditions = self.filtered(tree)
+        other = self.multiple(tree, call) or self.whether(tree, call) or self.several(tree, call)
+        if other is not None:
+            return other
         written = self.value(tree)
-        multiple = self.multiple(tree, call)
-        if multiple is not None:
-            return multiple
         name, argument, fraction = _percentile(call) if call.kind == "WithinGroup" else _call(call)
+        key = None if argument is None or name not in EXTREMES else self.key(argument)
+        if key is not None:
+            return key  # has one value in each row
         if argument is not None:
             argument = self.value(argument)
+        if self.rows.found_by and not self.skips_nobody(argument):
+            raise Refusal(
+                "Q405",
+                tree.place,
+                "Beside LEFT JOIN, figures are of columns of people, which rows about nobody do not have.",
+                "Count a column of theirs: count(patient_id).",
+            )
         if name == "count" and argument is not None:
-            # rows that have a value are a condition like others; those of a key all have one
-            if any(node.kind == "Column" for node in argument.walk()) and not self.is_key(argument):
+            # rows that have a value are a condition like others
+            if any(node.kind == "Column" for node in argument.walk()) and not self.is_filled(argument):
                 conditions = (*conditions, _has_value(argument))
             argument = None
         found = Figure(name, argument, conditions, fraction, written)
@@ -630,6 +727,63 @@ class _Figures:
         figure = self.figure(tree.having(this=plain) if tree.kind == "Filter" else plain)
         return _in_parentheses(Tree(kind, {"this": figure, "expression": number}, tree.place))
 
+    def whether(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return a truth about all rows, or about one of them, as what their numbers say."""
+        name, arguments = call.text("this").lower(), call.children("expressions")
+        if name not in TRUTHS or len(arguments) != 1:
+            return None
+        (argument,) = arguments
+        told = argument if name == "bool_or" else Tree("Not", {"this": _in_parentheses(argument)})
+        rows = call.having(this="count", expressions=(Tree("Star", {}),))
+        columns = [node for node in argument.walk() if node.kind == "Column"]
+        is_strict = len(columns) == 1 and argument.kind in {"EQ", "NEQ", "GT", "GTE", "LT", "LTE"}
+        known = call.having(this="count", expressions=(columns[0] if is_strict else argument,))
+        conditions = [told]
+        if tree.kind == "Filter":
+            where = tree.child("expression")
+            known = tree.having(this=known)
+            conditions += () if where is None else where.children("this")
+        chosen = Tree("Where", {"this": all_of(conditions)})
+        found = self.figure(Tree("Filter", {"this": rows, "expression": chosen}, tree.place))
+        zero = Tree("Literal", {"this": "0", "is_string": False})
+        has_some = Tree("GT", {"this": self.figure(known), "expression": zero})
+        says = Tree("GT" if name == "bool_or" else "EQ", {"this": found, "expression": zero})
+        return Tree("Case", {"ifs": (Tree("If", {"this": has_some, "true": says}),)}, tree.place)
+
+    def several(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return an array of percentiles as percentiles."""
+        inner = call.child("this") if call.kind == "WithinGroup" else None
+        fractions = () if inner is None else inner.children("expressions")
+        if inner is None or len(fractions) != 1 or fractions[0].kind != "Array":
+            return None
+        each = []
+        for fraction in fractions[0].children("expressions"):
+            one = call.having(this=inner.having(expressions=(fraction,)))
+            each.append(self.figure(tree.having(this=one) if tree.kind == "Filter" else one))
+        return Tree("Array", {"expressions": tuple(each)}, tree.place)
+
+    def skips_nobody(self, argument: Tree | None) -> bool:
+        """Return whether a figure skips rows for which a LEFT JOIN finds no people."""
+        if argument is None:
+            return False
+        nodes = list(argument.walk())
+        columns = [column_name(node) for node in nodes if node.kind == "Column"]
+        return (
+            bool(columns)
+            and all(node.kind in _STRICT for node in nodes)
+            and not any(alias in self.rows.found_by for alias, _ in columns)
+        )
+
+    def is_filled(self, tree: Tree) -> bool:
+        """Return whether an expression is a column that is never NULL."""
+        alias, name = column_name(tree) if tree.kind == "Column" else ("", "")
+        return any(
+            source.alias == alias and source.on is None and column.is_filled
+            for source in self.rows.sources
+            for column in source.relation.columns
+            if column.name == name
+        )
+
 
 def _percentile(tree: Tree) -> tuple[str, Tree | None, Tree | None]:
     """Return the name, the argument and the fraction of an aggregate WITHIN GROUP."""
@@ -657,15 +811,6 @@ def _call(call: Tree) -> tuple[str, Tree | None, None]:
     return name, argument, None
 
 
-    def is_key(self, tree: Tree) -> bool:
-        """Return whether an expression is a column of a table's key, which no outer join leaves empty."""
-        alias, name = column_name(tree) if tree.kind == "Column" else ("", "")
-        return any(
-            source.alias == alias and source.on is None and name in source.relation.key
-            for source in self.rows.sources
-        )
-
-
 def is_aggregate(tree: Tree) -> bool:
     """Return whether a node is a call of an aggregate."""
     if tree.kind in {"Filter", "WithinGroup"}:
@@ -676,7 +821,8 @@ def is_aggregate(tree: Tree) -> bool:
 
 def _has_aggregate(tree: Tree) -> bool:
     return any(
-        is_aggregate(node) and tree.kind != "Window"
+        (is_aggregate(node) or (node.kind == "Anonymous" and node.text("this").lower() in _OTHER_AGGREGATES))
+        and tree.kind != "Window"
         for node in tree.walk(lambda node: node.kind not in _QUERIES)
     )
 

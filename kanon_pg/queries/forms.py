@@ -211,6 +211,10 @@ def _counts_people(figure: Figure, people: People) -> bool:
 
 _CONSTANTS = frozenset(
     [
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
         "Literal",
         "Null",
         "Boolean",
@@ -233,6 +237,13 @@ def _check_secret_condition(tree: Tree, block: Block) -> None:
         for part in tree.parts:
             _check_secret_condition(part, block)
         return
+    if tree.kind == "Exists" and not _is_public_lookup(tree, block):
+        raise Refusal(
+            "Q307",
+            tree.place,
+            "A sensitive column has no place in a subquery.",
+            "Join its table along the link, and write count(DISTINCT person).",
+        )
     own = {source.alias for source in block.sources}
     columns = [node for node in tree.walk() if node.kind == "Column" and column_name(node)[0] in own]
     if any(not block.depends_on_secrets(node) for node in columns):
@@ -241,13 +252,6 @@ def _check_secret_condition(tree: Tree, block: Block) -> None:
             tree.place,
             "A condition on a sensitive column is joined to others by AND only.",
             "Ask once for each side of OR.",
-        )
-    if tree.kind == "Exists" and not _is_public_lookup(tree, block):
-        raise Refusal(
-            "Q307",
-            tree.place,
-            "A sensitive column has no place in a subquery.",
-            "Join its table along the link.",
         )
     if tree.kind != "Exists" and not _is_comparison(tree):
         raise Refusal(
