@@ -370,11 +370,8 @@ class _Writer:
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
             entering = inner.of(f"count({argument}){_filter(condition)}")
-            with_rows = (
-                middle.of(f"count(person) FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)")
-                if condition
-                else everybody
-            )
+            entered = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
+            with_rows = middle.of(f"count(person){entered}") if condition else everybody
             counted = self.counted(number, figure)
             counting = with_rows
             if counted:
@@ -383,7 +380,9 @@ class _Writer:
                 )
                 counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
             by_bucket.append(counting)
-            nobody = f"sum({with_rows}) = 0" if condition or keys == [] else "false"
+            nobody = "false"
+            if condition or not keys:  # rows whose person is unknown are rows
+                nobody = f"coalesce(sum({middle.of(f'count(*){entered}')}), 0) = 0"
             self.people_columns.append(outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END"))
             if self.is_other(figure) or self.counts_people(figure):
                 continue
