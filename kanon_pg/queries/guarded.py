@@ -125,6 +125,7 @@ class _Writer:
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
+        self.whole: dict[str, str] = {}
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
@@ -197,9 +198,11 @@ class _Writer:
         if self.chooses:
             tables += self.known_tables(keys, sums, channels)
         tables += self.other_tables(keys)
+        result = self.result(keys)
+        whole = [f"{name} AS MATERIALIZED ({text})" for text, name in self.whole.items()]
         return Guarded(
             types=self.types(),
-            text=f"WITH {', '.join(tables)} {self.result(keys)}",
+            text=f"WITH {', '.join([*whole, *tables])} {result}",
             channels=tuple(channels),
             measures=tuple(measures),
             sets=len(self.filters),
@@ -468,7 +471,14 @@ class _Writer:
         alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
-        return f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        return self.of_whole_table(
+            f"SELECT {value} AS v FROM {_table(source)} WHERE {value} IS NOT NULL"
+            " GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        )
+
+    def of_whole_table(self, text: str) -> str:
+        """Return SQL of a value that is computed whether a row asks for it or not: blocks that are read tell."""
+        return f"SELECT v FROM {self.whole.setdefault(text, f'whole_{len(self.whole) + 1}')}"
 
     def other_tables(self, keys: list[str]) -> list[str]:
         """Return the table of figures that need their rows."""
@@ -539,7 +549,9 @@ class _Writer:
             joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
         tables = "known AS w LEFT JOIN shown AS s ON s.g = w.g" if self.chooses else "shown AS s"
         sketches = f"{'w' if self.chooses else 's'}.sketch, coalesce(s.counts, '') AS counts"
-        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins}"
+        # at the top of the plan, before a row is sought
+        first = " AND ".join(f"(SELECT count(*) FROM {name}) >= 0" for name in self.whole.values()) or "true"
+        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins} WHERE {first}"
 
     def value(self, number: int, figure: Figure) -> str:
         if self.counts_people(figure):
@@ -571,8 +583,8 @@ class _Writer:
         tables = " CROSS JOIN ".join(
             _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
         )
-        spread = f"(SELECT stddev({self.sql(figure.argument)})::float8 FROM {tables})"
-        step = f"nullif(({spread} / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
+        spread = self.of_whole_table(f"SELECT stddev({self.sql(figure.argument)})::float8 AS v FROM {tables}")
+        step = f"nullif((({spread}) / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
         return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 
     def types(self) -> str:
