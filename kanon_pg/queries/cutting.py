@@ -533,11 +533,15 @@ class _Cutter:
         if tree.kind == "Column" and tree.child("table") is None:
             try:
                 rows.scope.column(tree)
-            except Refusal:
+            except Refusal as refusal:
                 name = folded(tree.child("this") or tree)
                 named = [value for alias, value in items if alias == name and value is not None]
-                if not named:
+                if not named or refusal.finding.code != "Q103":
                     raise
+                if any(one != named[0] for one in named):
+                    raise Refusal(
+                        "Q104", tree.place, "Several outputs have this name.", "Write out what is meant."
+                    ) from None
                 return named[0]
         return tree
 

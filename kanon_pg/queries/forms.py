@@ -98,6 +98,7 @@ def check_forms(block: Block, people: People, facts: Facts) -> None:
         With the form that passes.
     """
     links = {id(node) for condition in _conditions(block) for node in _linked(condition, block)}
+    links |= {id(node) for figure in block.figures for node in _counted(figure, people)}
     for condition in _conditions(block):
         _check_expression(condition, block, facts, links)
         if block.depends_on_secrets(condition):
@@ -135,6 +136,15 @@ def _linked(condition: Tree, block: Block) -> Iterator[Tree]:
         columns = [side for side in sides if side.kind == "Column" and column_name(side)[0] in protected]
         if node.kind == "EQ" and len(columns) == 2:
             yield from columns
+
+
+def _counted(figure: Figure, people: People) -> Iterator[Tree]:
+    """Yield the columns of people that a figure asks for a value of, as count(person) does."""
+    for condition in figure.conditions:
+        column, value = condition.child("this"), condition.child("expression")
+        is_counted = condition.kind == "Is" and condition.args.get("negate") and value == Tree("Null", {})
+        if is_counted and column is not None and column.kind == "Column" and column_name(column) in people.same:
+            yield column
 
 
 def _check_expression(tree: Tree, block: Block, facts: Facts, may_be_withheld: set[int]) -> None:

@@ -125,6 +125,7 @@ class _Writer:
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
+        self.whole: dict[str, str] = {}
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
@@ -197,9 +198,11 @@ class _Writer:
         if self.chooses:
             tables += self.known_tables(keys, sums, channels)
         tables += self.other_tables(keys)
+        result = self.result(keys)
+        whole = [f"{name} AS MATERIALIZED ({text})" for text, name in self.whole.items()]
         return Guarded(
             types=self.types(),
-            text=f"WITH {', '.join(tables)} {self.result(keys)}",
+            text=f"WITH {', '.join([*whole, *tables])} {result}",
             channels=tuple(channels),
             measures=tuple(measures),
             sets=len(self.filters),
@@ -370,11 +373,8 @@ class _Writer:
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
             entering = inner.of(f"count({argument}){_filter(condition)}")
-            with_rows = (
-                middle.of(f"count(person) FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)")
-                if condition
-                else everybody
-            )
+            entered = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
+            with_rows = middle.of(f"count(person){entered}") if condition else everybody
             counted = self.counted(number, figure)
             counting = with_rows
             if counted:
@@ -383,7 +383,9 @@ class _Writer:
                 )
                 counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
             by_bucket.append(counting)
-            nobody = f"sum({with_rows}) = 0" if condition or keys == [] else "false"
+            nobody = "false"
+            if condition or not keys:  # rows whose person is unknown are rows
+                nobody = f"coalesce(sum({middle.of(f'count(*){entered}')}), 0) = 0"
             self.people_columns.append(outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END"))
             if self.is_other(figure) or self.counts_people(figure):
                 continue
@@ -467,10 +469,14 @@ class _Writer:
         alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
-        return (
-            f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL"
+        return self.of_whole_table(
+            f"SELECT {value} AS v FROM {_table(source)} WHERE {value} IS NOT NULL"
             " GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
         )
+
+    def of_whole_table(self, text: str) -> str:
+        """Return SQL of a value that is computed whether a row asks for it or not: blocks that are read tell."""
+        return f"SELECT v FROM {self.whole.setdefault(text, f'whole_{len(self.whole) + 1}')}"
 
     def other_tables(self, keys: list[str]) -> list[str]:
         """Return the table of figures that need their rows."""
@@ -542,7 +548,9 @@ class _Writer:
             joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
         tables = "known AS w LEFT JOIN shown AS s ON s.g = w.g" if self.chooses else "shown AS s"
         sketches = f"{'w' if self.chooses else 's'}.sketch, coalesce(s.counts, '') AS counts"
-        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins}"
+        # at the top of the plan, before a row is sought
+        first = " AND ".join(f"(SELECT count(*) FROM {name}) >= 0" for name in self.whole.values()) or "true"
+        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins} WHERE {first}"
 
     def value(self, number: int, figure: Figure) -> str:
         if self.counts_people(figure):
@@ -583,9 +591,9 @@ class _Writer:
         tables = " CROSS JOIN ".join(
             _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
         )
-        spread = f"(SELECT stddev({self.number(figure)})::float8 FROM {tables})"
+        spread = self.of_whole_table(f"SELECT stddev({self.number(figure)})::float8 AS v FROM {tables}")
         people = f"nullif(greatest(s.{self.people_columns[number]}, 0), 0)"
-        step = f"nullif(({spread} / sqrt({people}) / 2)::numeric, 0)"
+        step = f"nullif((({spread}) / sqrt({people}) / 2)::numeric, 0)"
         return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 
     def types(self) -> str:

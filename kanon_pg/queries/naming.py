@@ -62,9 +62,8 @@ def _of_trim(tree: Tree) -> str | None:
 def _weak_name(tree: Tree) -> str | None:
     inner, target = tree.child("this"), tree.child("to")
     if tree.kind == "Cast" and target is not None:
-        below = None if inner is None else _weak_name(inner)
         name = target.text("this").lower()
-        return below or _TYPES.get(name, name)
+        return _TYPES.get(name, name)
     if tree.kind == "Paren":
         return None if inner is None else _weak_name(inner)
     return _WEAK_NAMES.get(tree.kind)

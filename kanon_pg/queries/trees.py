@@ -60,6 +60,12 @@ class _Postgres(Postgres):
             """Write EXTRACT as it was."""
             return f"EXTRACT({self.sql(expression, 'this')} FROM {self.sql(expression, 'expression')})"
 
+        def trim_sql(self, expression: exp.Trim) -> str:
+            """Write TRIM as it was."""
+            parts = [expression.text("position"), self.sql(expression, "expression")]
+            before = " ".join(part for part in parts if part)
+            return f"TRIM({before} FROM {self.sql(expression, 'this')})" if before else super().trim_sql(expression)
+
 
 _NEGATED = {
     exp.Like: "NOT",

@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from kanon_pg import client
-from kanon_pg.errors import AnswerWithheld, KanonError, QueryRefused
+from kanon_pg.errors import AnswerWithheld, DatabaseError, KanonError, QueryRefused
 from tests.fixtures.databases import Server
 from tests.fixtures.queries import guarded_clone, protect
 from tests.query.cases import Policy
@@ -28,7 +28,6 @@ ANSWERED = [
 ]
 REFUSED = [
     "select name from patients",
-    "select * from nothing",
     "select ward, max(cost) from patients group by ward",
     "drop table patients",
 ]
@@ -113,6 +112,13 @@ def test_answers_are_the_same(both: Both, text: str) -> None:
 @pytest.mark.parametrize("zone", ZONES)
 def test_sessions_in_other_time_zones_get_answers(both: Both, zone: str) -> None:
     assert plain(answer(both, ANSWERED[0], zone)) == plain(both.said[ANSWERED[0], zone])
+
+
+def test_what_reads_nobody_is_postgresqls(both: Both) -> None:
+    text = "select * from nothing"
+    assert in_the_server(in_zone(both.dsn, "UTC"), text)[0] == psycopg.errors.UndefinedTable.sqlstate
+    with pytest.raises(DatabaseError, match='relation "nothing" does not exist'):
+        client.query(in_zone(both.dsn, "UTC"), text, ledger_folder=str(both.folder))
 
 
 @pytest.mark.parametrize(
