@@ -82,7 +82,13 @@ def test_texts_of_other_encodings_are_published_and_found_again(
             answers = connection.execute("select * from kanon_query(%s)", [query]).fetchall()
             assert sorted(row[0]["city"] for row in answers) == sorted(words)
             query = f"select count(*) as n from people where city = '{words[1]}'"
-            assert connection.execute("select * from kanon_query(%s)", [query]).fetchall() == [({"n": 20},)]
+            if words[1].isascii():
+                answer = connection.execute("select * from kanon_query(%s)", [query]).fetchall()
+                assert answer == [({"n": 20},)]
+            else:  # refused in the words of every query that is refused
+                with pytest.raises(psycopg.Error) as raised:
+                    connection.execute("select * from kanon_query(%s)", [query])
+                assert (raised.value.sqlstate or "").startswith("KA")
         exported = tmp_path / "people.out.csv"
         call("export", "people", str(exported), "--dsn", dsn)
         assert any(word in exported.read_text(encoding="utf-8") for word in words)
