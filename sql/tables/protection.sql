@@ -1,5 +1,5 @@
--- The rules under which protected tables answer queries. Those of versions before 0.3 mean nothing any more: tables are
--- protected anew.
+-- The rules under which protected tables answer queries. Those of earlier versions mean nothing any more: tables are protected
+-- anew.
 DO $earlier$
 BEGIN
     IF EXISTS (
@@ -7,7 +7,8 @@ BEGIN
         FROM pg_catalog.pg_attribute AS a
         WHERE a.attrelid = pg_catalog.to_regclass('kanon.protection') AND a.attname = 'strict'
     ) THEN
-        DROP VIEW IF EXISTS kanon.protections;
+        DROP VIEW IF EXISTS kanon.protections, kanon.violations;
+        DROP FUNCTION IF EXISTS kanon.idle_readers(regclass);
         DROP TABLE kanon.protection;
     END IF;
 END

@@ -44,6 +44,7 @@ _FURNISHING = """
     SELECT kanon_declare('people', '{id}', '{sex,zip,age}', '{diagnosis}');
     SELECT kanon_declare('visits', '{id}', '{sex,zip,age,insured}', '{diagnosis}', entity => 'person');
     SELECT kanon_hierarchy_build('ages', 'people', 'age', '{"builder": "intervals", "width": [5, 10, 20]}');
+    ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe REVOKE SELECT ON TABLES FROM kanon_analyst;
     SELECT kanon_anonymize('people', 3, method => 'greedy', release => 'plain');
     SELECT kanon_anonymize('visits', 3, method => 'greedy', release => 'persons');
     SELECT kanon_anonymize('people', 3, method => 'greedy', p => 2, release => 'diverse');
@@ -121,6 +122,10 @@ def _state(connection: psycopg.Connection[Any]) -> dict[str, str]:
         "declarations": "SELECT * FROM kanon.declarations",
         "hierarchies": "SELECT v::text FROM kanon_hierarchy_values('ages') AS v",
         "releases": "SELECT release, view::text, base::text, parameters, k, p, classes FROM kanon.releases",
+        "readers": "SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class AS c,"
+        " aclexplode(c.relacl) AS a WHERE c.relnamespace = 'safe'::regnamespace",
+        "readers of new releases": "SELECT d.defaclobjtype, a.grantee::regrole, a.privilege_type"
+        " FROM pg_default_acl AS d, aclexplode(d.defaclacl) AS a",
         "protected": "SELECT relation::text, k, mode, refusals FROM kanon.protection",
     }
     for release, view in _views(connection):

@@ -28,7 +28,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_query OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query IS
-'Answers a query about protected tables: at least k people stand behind every figure, and behind every difference of two.
+'Answers a query: at least k people behind each figure and each difference.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.

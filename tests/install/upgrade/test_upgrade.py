@@ -142,15 +142,17 @@ def _is_protected_anew(dsn: str, living: psycopg.Connection) -> None:
         role(dsn, "analyst", "IN ROLE kanon_analyst") as analyst,
         psycopg.connect(as_role(dsn, analyst), autocommit=True) as asking,
     ):
-        query = "SELECT kanon_query('SELECT count(*) FROM patients')"
+        query, other = (
+            f"SELECT kanon_query('SELECT count(*) FROM patients{which}')"
+            for which in ("", " WHERE age >= 20")
+        )
         with pytest.raises(psycopg.Error) as refused:
             asking.execute(query)
         assert refused.value.sqlstate == "KA901"
         living.execute("SELECT kanon_protect('patients', 5, '{\"beside_releases\": \"allow\"}')")
         assert asking.execute(query).fetchone() == ({"count": 60},)
         living.execute("DELETE FROM patients WHERE id = 2")
-        with pytest.raises(psycopg.Error, match="withheld"):
-            asking.execute("SELECT kanon_query('SELECT count(*) FROM patients WHERE age >= 20')")
+        assert not asking.execute(other).fetchall(), "it differs from the other answer by one"
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             asking.execute("SELECT * FROM kanon.record_states")
 
