@@ -1,4 +1,4 @@
--- Ledgers of versions before 0.3 stay as files, which nothing reads any more.
+-- The ledgers of 0.1.0 stay as files, which nothing reads any more.
 DROP TABLE IF EXISTS kanon.ledger, kanon.ledger_mark;
 -- Where the record of answers about some people is kept; the file itself lies outside of every transaction.
 CREATE TABLE IF NOT EXISTS kanon.record (
