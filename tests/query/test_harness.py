@@ -65,9 +65,7 @@ def test_an_interface_that_refuses_everything_is_blamed_for_nothing(ask: Run) ->
 
 def test_an_interface_that_reveals_the_world_is_blamed() -> None:
     blamed = [attack for attack in ATTACKS if blamed_for(attack, [tells(world) for world in worlds(attack)])]
-    may_differ = [
-        attack for attack in ATTACKS if attack.expect.may_differ and not attack.expect.in_any_step
-    ]
+    may_differ = [attack for attack in ATTACKS if attack.expect.may_differ and not attack.expect.in_any_step]
     assert may_differ
     assert names(blamed) == names(attack for attack in ATTACKS if attack not in may_differ)
 
