@@ -484,7 +484,7 @@ def protect(
     Parameters
     ----------
     ledger_folder : str, optional
-        Folder of this machine for the records of answers; needed.
+        Folder of this machine for the records of answers, the same at every call.
     """
     request = request_of(ProtectRequest, (relation, *arguments), options)
     check_argument("ledger_folder", "text", ledger_folder)

@@ -32,6 +32,8 @@ REFUSED = [
     "drop table patients",
 ]
 WITHHELD = ["select avg(cost) from patients where ward = 'Nowhere'"]
+UNKNOWN = "select * from nothing"
+"""It names no table of people: PostgreSQL answers, or says what is wrong."""
 ZONES = ["UTC", "Europe/Berlin", "America/Port-au-Prince", "Etc/GMT+5", "<+02>-02", "-3"]
 
 
@@ -66,7 +68,7 @@ def both(
     hospitals: Mapping[World, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Both]:
-    asked = [(text, "UTC") for text in (*ANSWERED, *REFUSED, *WITHHELD)]
+    asked = [(text, "UTC") for text in (*ANSWERED, *REFUSED, *WITHHELD, UNKNOWN)]
     asked += [(ANSWERED[0], zone) for zone in ZONES]
     with guarded_clone(server, hospitals[World.AS_IS], kanon_template) as one:
         protect(one.admin, Policy(), 600)
@@ -130,3 +132,10 @@ def test_refusals_have_the_same_words(both: Both, text: str, kind: type[KanonErr
         client.query(in_zone(both.dsn, "UTC"), text, ledger_folder=str(both.folder))
     error = ours.value
     assert (error.sqlstate, error.message, error.detail, error.hint) == both.said[text, "UTC"]
+
+
+def test_what_names_no_table_of_people_is_postgresqls_to_refuse(both: Both) -> None:
+    with pytest.raises(DatabaseError, match='relation "nothing" does not exist'):
+        client.query(in_zone(both.dsn, "UTC"), UNKNOWN, ledger_folder=str(both.folder))
+    sqlstate, words, *_ = both.said[UNKNOWN, "UTC"]
+    assert (sqlstate, words) == ("42P01", 'relation "nothing" does not exist')
