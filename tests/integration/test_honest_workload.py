@@ -10,7 +10,7 @@ import pytest
 
 from tests.fixtures.databases import Server, role
 from tests.query.honest import HonestQuery, register_workload, workload
-from tests.query.hospital import DECLARATIONS, K, SCHEMA, Declaration
+from tests.query.hospital import DECLARATIONS, SCHEMA, Declaration, K
 from tests.query.people import World, load
 from tests.query.registers import PUBLIC_TABLES, REGISTERS, REGISTERS_FILE
 
