@@ -1,4 +1,4 @@
-"""What honest analysts ask is answered through a real server, by default rules; a refusal says what to write."""
+"""Honest analysts are answered by a real server, by default rules, and a refusal says what to write."""
 
 from __future__ import annotations
 
