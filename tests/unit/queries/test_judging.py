@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import struct
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.queries.guarded import Guarded, Measure
@@ -39,7 +39,7 @@ def shown(people: int, others: int, seed: int) -> int:
     return len(judge([row], FORM, lambda sets: (), k=K, buckets=BUCKETS).shown)
 
 
-@examples(100)
+@settings(max_examples=examples(100))
 @given(st.integers(2 * K, 2_000), st.integers(1, K - 1), st.integers(0, 2**32))
 def test_figures_that_differ_in_few_people_are_not_shown_together(
     people: int, others: int, seed: int
