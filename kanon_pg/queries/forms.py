@@ -143,7 +143,12 @@ def _counted(figure: Figure, people: People) -> Iterator[Tree]:
     for condition in figure.conditions:
         column, value = condition.child("this"), condition.child("expression")
         is_counted = condition.kind == "Is" and condition.args.get("negate") and value == Tree("Null", {})
-        if is_counted and column is not None and column.kind == "Column" and column_name(column) in people.same:
+        if (
+            is_counted
+            and column is not None
+            and column.kind == "Column"
+            and column_name(column) in people.same
+        ):
             yield column
 
 
