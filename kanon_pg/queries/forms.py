@@ -313,8 +313,11 @@ def _is_safe(tree: Tree, block: Block) -> bool:
     left, right = tree.child("this"), tree.child("expression")
     if tree.kind == "Column" or _is_constant(tree):
         return tree.kind != "Column" or block.depends_on_secrets(tree)
-    if tree.kind in (_CONNECTIVES | _COMPARISONS) - {"Paren"}:
-        return _is_condition(tree)
+    if tree.kind in _CONNECTIVES | _COMPARISONS - {"Paren"} and tree.kind != "Paren":
+        # what known columns decide, too, is another choice of rows than the one that is compared
+        return _is_condition(tree) and all(
+            block.depends_on_secrets(node) for node in tree.walk() if node.kind == "Column"
+        )
     if tree.kind == "Case" and left is not None:
         whens = tree.children("ifs")
         parts = [

@@ -475,7 +475,7 @@ class _Writer:
         )
 
     def of_whole_table(self, text: str) -> str:
-        """Return SQL of a value that is computed whether rows ask or not: blocks that are read tell."""
+        """Return SQL of a value that is computed even if no row asks for it: blocks that are read tell."""
         return f"SELECT v FROM {self.whole.setdefault(text, f'whole_{len(self.whole) + 1}')}"
 
     def other_tables(self, keys: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -13,11 +13,15 @@ from zlib import crc32
 
 from kanon_pg.queries.guarded import NOBODY, Guarded
 from kanon_pg.queries.sketches import FigureSet, Shape, conflict
+from kanon_pg.queries.sketches import Keys as SketchKeys
 
 MOST_KEYS = 8
 """Keys of a block: an answer is rolled up over every subset of them."""
 
 _MASK = 2**31 - 1
+
+_TINY = -1
+"""In place of a key: sets of few people, which are compared with each other."""
 
 Keys: TypeAlias = "tuple[str | None, ...]"
 Sketches: TypeAlias = "tuple[int, ...]"
@@ -213,16 +217,23 @@ class _Judge:
             met = {
                 other
                 for name, own in keys.items()
-                for key in (*own.near, *own.single, *[0] * own.is_tiny)
-                for other in near[name, key]
+                for key in self.sought(own)
+                for other in near.get((name, key), ())
                 if other[1] != one[1]
             }
             if any(conflict(self.figure_set(one), self.figure_set(other), self.k) for other in met):
                 bad.add(one)
             for name, own in keys.items():
-                for key in (*own.stored, *own.single, *[0] * own.is_tiny):
+                for key in (*own.stored, *own.single, *[_TINY] * own.is_tiny):
                     near[name, key].append(one)
         return bad
+
+    def sought(self, keys: SketchKeys) -> Iterator[int]:
+        """Yield the keys by which sets that conflict are found."""
+        for key in (*keys.near, *keys.near_single):
+            yield from range(key, key + self.shape.span)
+        if keys.is_tiny:
+            yield _TINY
 
     def rolled_up(self, groups: Iterable[Keys], subset: tuple[int, ...]) -> dict[Keys, Sketches]:
         found: dict[Keys, Sketches] = {}

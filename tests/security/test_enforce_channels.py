@@ -201,6 +201,7 @@ def test_blocks_do_not_tell_whether_groups_are_empty(query: str, own_hospital: G
     """The victim was in oncology, so that in surgery nobody matches."""
     visits = f"'{SCHEMA}.visits'"
     own_hospital.admin.execute(
+        f"select kanon_unprotect({visits});"
         f"select kanon_declare({visits}, quasi_identifiers => '{{visited_at,physician}}');"
         f"select kanon_link({visits}, '{SCHEMA}.patients')".encode()
     )
