@@ -219,7 +219,7 @@ def test_a_record_of_answers_that_cannot_be_used_is_told_to_curators(
             path.unlink()
         ((ok, problem, remedy),) = _of_a_new_session(dsn, state)
         assert (ok, words in problem) == (False, True), damage
-        assert "SELECT kanon.restart_record('patients');" in remedy
+        assert "SELECT kanon.restart_record('public.patients');" in remedy
         with pytest.raises(psycopg.Error) as refused:
             _of_a_new_session(dsn, "SELECT kanon_query('SELECT count(*) FROM patients')")
         assert (refused.value.sqlstate or "").startswith("KA"), damage
