@@ -523,7 +523,7 @@ def query(
     *,
     ledger_folder: str | None = None,
 ) -> list[Row]:
-    """Answer a query about public and protected relations; its blocks are recorded, its rest runs as the login.
+    """Answer a query about public and protected relations; blocks are recorded, the rest runs as the login.
 
     Parameters
     ----------
