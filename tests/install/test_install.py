@@ -156,7 +156,9 @@ def test_ledgers_and_catalogs_of_before_go_and_tables_are_protected_anew(
     assert db.execute("SELECT count(*) FROM kanon.protections").fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM kanon.query_log WHERE query <> ''").fetchone() == (0,)
     assert db.execute("SELECT to_regnamespace('kanon_catalog')").fetchone() == (None,)
-    assert {line for line in picture(db) if "kanon" in line} == {line for line in before if "kanon" in line}
+    # a role still may read the table, until it is protected anew or not
+    read = "kanon_reader SELECT false, "
+    assert {line.replace(read, "") if " patients " in line else line for line in picture(db)} == before
 
 
 def test_functions_that_come_and_go_with_plpython_are_known(db: psycopg.Connection) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -183,6 +185,12 @@ def _of_a_new_session(dsn: str, query: str) -> list[tuple[object, ...]]:
         return session.execute(query).fetchall()
 
 
+def _gather(path: Path) -> None:
+    """Move what SQLite keeps beside a record into the file itself."""
+    with closing(sqlite3.connect(path)) as record:
+        record.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def test_a_record_of_answers_that_cannot_be_used_is_told_to_curators(
     dsn: str, db: psycopg.Connection
 ) -> None:
@@ -194,11 +202,12 @@ def test_a_record_of_answers_that_cannot_be_used_is_told_to_curators(
     assert failing(db) == {}
     path, state = _record(db), "SELECT ok, problem, remedy FROM kanon.record_states"
     older = path.with_name("older")
-    # a session that ended has moved everything into the file itself
+    _gather(path)
     older.write_bytes(path.read_bytes())
     older.chmod(0o600)
     shutil.chown(older, path.stat().st_uid, path.stat().st_gid)
     _of_a_new_session(dsn, "SELECT kanon_query('SELECT sex, count(*) FROM patients GROUP BY sex')")
+    _gather(path)
     newest = path.with_name("newest")
     path.rename(newest)
     for damage, words in (("older", "older than"), ("broken", "damaged"), ("missing", "missing")):
@@ -210,7 +219,7 @@ def test_a_record_of_answers_that_cannot_be_used_is_told_to_curators(
             path.unlink()
         ((ok, problem, remedy),) = _of_a_new_session(dsn, state)
         assert (ok, words in problem) == (False, True), damage
-        assert "SELECT kanon.restart_record('patients');" in remedy
+        assert "SELECT kanon.restart_record('public.patients');" in remedy
         with pytest.raises(psycopg.Error) as refused:
             _of_a_new_session(dsn, "SELECT kanon_query('SELECT count(*) FROM patients')")
         assert (refused.value.sqlstate or "").startswith("KA"), damage

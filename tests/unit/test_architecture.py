@@ -198,7 +198,8 @@ def test_the_layers_are_those_of_the_import_contract():
     assert found == contract("Layers: ")
 
 
-def test_the_layers_of_queries_are_those_of_the_import_contract():
+def test_the_layers_of_queries_are_in_the_order_of_the_import_contract():
+    """The contract divides some layers of the page further; the page names all modules."""
     cells = cells_between("Inside `kanon_pg/queries`", "Further rules")
     found = [{name.replace("/", ".") for name in re.findall(r"`([\w/]+)(?:\.py)?`", cell)} for cell in cells]
     assert found == contract("Layers of queries")
