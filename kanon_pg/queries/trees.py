@@ -64,7 +64,11 @@ class _Postgres(Postgres):
             """Write TRIM as it was."""
             parts = [expression.text("position"), self.sql(expression, "expression")]
             before = " ".join(part for part in parts if part)
-            return f"TRIM({before} FROM {self.sql(expression, 'this')})" if before else super().trim_sql(expression)
+            return (
+                f"TRIM({before} FROM {self.sql(expression, 'this')})"
+                if before
+                else super().trim_sql(expression)
+            )
 
 
 _NEGATED = {
