@@ -522,7 +522,7 @@ class _Writer:
         )
 
     def of_whole_table(self, text: str) -> str:
-        """Return SQL of a value that is computed whether a row asks for it or not: blocks read would tell."""
+        """Return SQL of a value that is computed whether rows ask for it or not: blocks read would tell."""
         return f"SELECT v FROM {self.whole.setdefault(text, f'whole_{len(self.whole) + 1}')}"
 
     def other_tables(self, keys: list[str]) -> list[str]:

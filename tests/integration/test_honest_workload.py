@@ -1,4 +1,4 @@
-"""What honest analysts ask is answered through a real server, at default rules; what is refused says what to write."""
+"""What honest analysts ask is answered through a real server; what is refused says what to write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.fixtures.databases import Server, role
 from tests.query.honest import HonestQuery, register_workload, workload
-from tests.query.hospital import DECLARATIONS, K, SCHEMA, Declaration
+from tests.query.hospital import DECLARATIONS, SCHEMA, Declaration, K
 from tests.query.people import World, load
 from tests.query.registers import PUBLIC_TABLES, REGISTERS, REGISTERS_FILE
 
@@ -37,7 +37,7 @@ def told(server: Server, kanon_template: str) -> Iterator[dict[str, str]]:
             protect(admin, "public", REGISTERS)
             with psycopg.connect(dsn, user=analyst, autocommit=True) as asking:
                 for schema, queries in ((SCHEMA, workload()), ("public", register_workload())):
-                    asking.execute(f"set search_path = {schema}")
+                    asking.execute(f"set search_path = {schema}, public")
                     found |= {f"{query.author}: {query.name}": ask(asking, query) for query in queries}
         yield found
 
