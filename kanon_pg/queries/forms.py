@@ -17,6 +17,7 @@ from kanon_pg.queries.scanner import NUMBER_MARK, PLACE
 from kanon_pg.queries.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
+_PATTERNS = frozenset({"Like", "ILike", "RegexpLike", "RegexpILike"})
 _COMPARISONS = frozenset(
     [
         "EQ",
@@ -294,9 +295,12 @@ def _is_condition(tree: Tree) -> bool:
 
 
 def _is_comparison(tree: Tree) -> bool:
-    """Return whether a condition compares columns with constants or each other."""
+    """Return whether a condition compares columns with constants or each other; patterns are constants."""
+    patterns = tree.children("expression") if tree.kind in _PATTERNS else ()
     return tree.kind == "Column" or (
-        tree.kind in _COMPARISONS and all(part.kind == "Column" or _is_constant(part) for part in tree.parts)
+        tree.kind in _COMPARISONS
+        and all(part.kind == "Column" or _is_constant(part) for part in tree.parts)
+        and all(map(_is_constant, patterns))
     )
 
 
@@ -328,11 +332,7 @@ def _is_safe(tree: Tree, block: Block) -> bool:
         ]
         return all(_is_safe(part, block) for part in parts)
     if tree.kind == "Cast":
-        return (
-            left is not None
-            and _is_safe(left, block)
-            and _widens(left, (tree.child("to") or tree).text("this"), block)
-        )
+        return left is not None and _is_safe(left, block) and _widens(left, tree.child("to") or tree, block)
     if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
         return (
             all(_is_safe(part, block) for part in (left, right))
@@ -341,7 +341,7 @@ def _is_safe(tree: Tree, block: Block) -> bool:
         )
     return (
         tree.kind in {"Paren", "Neg", "Case", "If", "Anonymous", "Coalesce"}
-        and (tree.kind != "Anonymous" or tree.text("this").lower() in _TOTAL)
+        and (tree.kind != "Anonymous" or _is_total(tree))
         and all(_is_safe(part, block) for part in tree.parts)
     )
 
@@ -365,26 +365,56 @@ _TOTAL = frozenset(
         "left",
     ]
 )
-"""Functions that fail for no value of their first argument."""
+"""Functions that fail for no value of the argument that `_VALUES` names, of the first one else."""
+
+_VALUES = {"date_trunc": 1, **dict.fromkeys(["coalesce", "nullif", "greatest", "least"])}
+"""Which argument of a function may be a value; None for all."""
 
 
-def _widens(tree: Tree, target: str, block: Block) -> bool:
-    """Return whether a type has all values of an expression."""
-    columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
-    if target in {"INT", "BIGINT", "SMALLINT"}:
-        return tree.kind in _CONNECTIVES | _COMPARISONS or all(one.type_name == "boolean" for one in columns)
-    return target in {"DECIMAL", "DOUBLE", "DATE", "TEXT"} and all(
-        one.is_number or target in {"DATE", "TEXT"} for one in columns
+def _is_total(call: Tree) -> bool:
+    """Return whether a function fails for no value of what is no constant."""
+    name = call.text("this").lower()
+    value = _VALUES.get(name, 0)
+    return name in _TOTAL and all(
+        value in {None, place} or _is_constant(one) for place, one in enumerate(call.children("expressions"))
     )
+
+
+def _widens(tree: Tree, to: Tree, block: Block) -> bool:
+    """Return whether a type has all values of an expression."""
+    tree, target = _inside(tree), to.text("this")
+    columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
+    # texts become numbers and dates, or fail, when they are reached
+    has_texts = any(
+        node.kind == "Literal" and node.args.get("is_string") and not node.text("this").endswith(NUMBER_MARK)
+        for node in tree.walk()
+    )
+    if to.children("expressions"):
+        return False
+    if target in {"INT", "BIGINT", "SMALLINT"}:
+        is_truth = tree.kind in _CONNECTIVES | _COMPARISONS
+        return is_truth or (not has_texts and all(one.type_name == "boolean" for one in columns))
+    if target == "DATE":
+        return tree.kind == "Column" and columns[0].type_name.startswith(("date", "timestamp"))
+    if target == "DOUBLE":
+        return tree.kind == "Column" and columns[0].is_number
+    return target == "TEXT" or (
+        target == "DECIMAL" and not has_texts and all(one.is_number for one in columns)
+    )
+
+
+def _inside(tree: Tree) -> Tree:
+    """Return what parentheses are around."""
+    inner = tree.child("this") if tree.kind == "Paren" else None
+    return tree if inner is None else _inside(inner)
 
 
 def _is_divided(left: Tree, right: Tree) -> bool:
     """Return whether a class is multiplied by its width, which gives no more than the value itself."""
-    return (
-        any(node.kind == "Div" for node in left.walk())
-        and right.kind == "Literal"
-        and len(right.text("this")) < 12
-    )
+    left = _inside(left)
+    if left.kind == "Anonymous" and left.text("this").lower() in {"floor", "trunc", "ceil", "round"}:
+        left = _inside(next(iter(left.children("expressions")), left))
+    return left.kind == "Div" and left.child("expression") == right and right.kind == "Literal"
 
 
 def _has_no_bounds(tree: Tree, block: Block) -> bool:

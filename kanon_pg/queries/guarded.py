@@ -24,6 +24,7 @@ from kanon_pg.queries.blocks import (
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
+from kanon_pg.queries.scanner import NUMBER_MARK
 from kanon_pg.queries.trees import Tree, render
 
 SEED = "$1::pg_catalog.int8"
@@ -33,6 +34,14 @@ NOBODY = -1
 """People of a figure without rows."""
 
 _MOST = 2**31 - 1
+
+_ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
+_MOST_ARITHMETIC = 20
+_LONGEST_NUMBER = 20
+"""Digits of a number beside secrets: twenty products of such numbers are far from the largest number."""
+
+_SAMPLES = {"width_bucket": (0, "1"), "date_trunc": (1, "timestamptz '2000-01-01 00:00:00+00'")}
+"""By functions that fail for some constants: which argument is a value, and a value for which they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +191,7 @@ class _Writer:
                     "A pattern for a sensitive column has no backslash.",
                     "Write _ for any character.",
                 )
+        self.require_plain_numbers()
         measures = [
             Measure(self.set_of(figure), self.needed(figure), self.is_chosen(figure))
             for figure in block.figures
@@ -244,6 +254,43 @@ class _Writer:
             if node.kind in kinds and self.block.depends_on_secrets(node)
             for pattern in node.children("expression")
         ]
+
+    def require_plain_numbers(self) -> None:
+        """Refuse numbers beside secrets of which products may be too large, and divisors of 0."""
+        for tree in self.block.trees:
+            nodes = list(tree.walk()) if self.block.depends_on_secrets(tree) else []
+            arithmetic = [node for node in nodes if node.kind in _ARITHMETIC and aliases(node)]
+            for node in arithmetic:
+                numbers = [self.sql(part) for part in node.parts if _is_number(part)]
+                divisor = node.child("expression") if node.kind == "Div" else None
+                is_zero = divisor is not None and _is_number(divisor) and float(self.sql(divisor)) == 0
+                is_plain = all(len(one) <= _LONGEST_NUMBER and "e" not in one.lower() for one in numbers)
+                if is_zero or not is_plain or len(arithmetic) > _MOST_ARITHMETIC:
+                    raise Refusal(
+                        "Q303",
+                        node.place,
+                        "What is calculated of a sensitive column may fail.",
+                        "Write fewer and plainer numbers, and none that is 0 as a divisor.",
+                    )
+
+    def tried(self) -> list[str]:
+        """Return conditions that fail for constants for which what is said of secrets would fail.
+
+        A pattern that is none, a sum that is too large, bounds that are equal: they fail before they meet a
+        value, and so for all values.
+        """
+        found = [f"coalesce('' ~ {pattern}, true)" for pattern in self.patterns("RegexpLike", "RegexpILike")]
+        trees = [tree for tree in self.block.trees if self.block.depends_on_secrets(tree)]
+        for node in (node for tree in trees for node in tree.walk()):
+            if node.kind in _ARITHMETIC and not aliases(node):
+                found.append(f"({self.sql(node)}) IS NULL")
+            sample = _SAMPLES.get(node.text("this").lower()) if node.kind == "Anonymous" else None
+            if sample is not None and aliases(node):
+                place, value = sample
+                arguments = [self.sql(one) for one in node.children("expressions")]
+                arguments[place : place + 1] = [value]
+                found.append(f"pg_catalog.{node.text('this').lower()}({', '.join(arguments)}) IS NULL")
+        return found
 
     def needed(self, figure: Figure) -> int:
         return 2 * self.k if figure.function in SPREADS and self.reads_secret(figure) else self.k
@@ -611,15 +658,18 @@ class _Writer:
         inner = [source for source in self.block.sources if source.on is None]
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
-        # a pattern that is none fails here, before it meets a value
-        patterns = self.patterns("RegexpLike", "RegexpILike")
-        tried = " AND ".join(
-            ["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)]
-        )
+        tried = " AND ".join(["true", *(f"({one}) IS NOT NULL" for one in self.tried())])
         return (
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN"
             f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group}) AS t ON true WHERE {tried}"
         )
+
+
+def _is_number(tree: Tree) -> bool:
+    """Return whether a node is a number as it is written."""
+    return tree.kind == "Literal" and (
+        not tree.args.get("is_string") or tree.text("this").endswith(NUMBER_MARK)
+    )
 
 
 def named_by(condition: Tree, source: Source, later: frozenset[str]) -> bool:
