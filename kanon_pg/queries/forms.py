@@ -18,7 +18,7 @@ from kanon_pg.queries.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
 _PATTERNS = frozenset({"Like", "ILike", "RegexpLike", "RegexpILike"})
-_COMPARISONS = frozenset(
+COMPARISONS = frozenset(
     [
         "EQ",
         "NEQ",
@@ -37,9 +37,11 @@ _COMPARISONS = frozenset(
         "NullSafeNEQ",
     ]
 )
+"""What is true, false or unknown, and fails for no value."""
+
 _EXPRESSIONS = (
     _CONNECTIVES
-    | _COMPARISONS
+    | COMPARISONS
     | frozenset(
         [
             "Column",
@@ -298,7 +300,7 @@ def _is_comparison(tree: Tree) -> bool:
     """Return whether a condition compares columns with constants or each other; patterns are constants."""
     patterns = tree.children("expression") if tree.kind in _PATTERNS else ()
     return tree.kind == "Column" or (
-        tree.kind in _COMPARISONS
+        tree.kind in COMPARISONS
         and all(part.kind == "Column" or _is_constant(part) for part in tree.parts)
         and all(map(_is_constant, patterns))
     )
@@ -317,7 +319,7 @@ def _is_safe(tree: Tree, block: Block) -> bool:
     left, right = tree.child("this"), tree.child("expression")
     if tree.kind == "Column" or _is_constant(tree):
         return tree.kind != "Column" or block.depends_on_secrets(tree)
-    if tree.kind in _CONNECTIVES | _COMPARISONS - {"Paren"} and tree.kind != "Paren":
+    if tree.kind in _CONNECTIVES | COMPARISONS - {"Paren"} and tree.kind != "Paren":
         # what known columns decide, too, is another choice of rows than the one that is compared
         return _is_condition(tree) and all(
             block.depends_on_secrets(node) for node in tree.walk() if node.kind == "Column"
@@ -392,7 +394,7 @@ def _widens(tree: Tree, to: Tree, block: Block) -> bool:
     if to.children("expressions"):
         return False
     if target in {"INT", "BIGINT", "SMALLINT"}:
-        is_truth = tree.kind in _CONNECTIVES | _COMPARISONS
+        is_truth = tree.kind in _CONNECTIVES | COMPARISONS
         return is_truth or (not has_texts and all(one.type_name == "boolean" for one in columns))
     if target == "DATE":
         return tree.kind == "Column" and columns[0].type_name.startswith(("date", "timestamp"))

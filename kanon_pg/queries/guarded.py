@@ -23,6 +23,7 @@ from kanon_pg.queries.blocks import (
 )
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.forms import COMPARISONS
 from kanon_pg.queries.people import People
 from kanon_pg.queries.scanner import NUMBER_MARK
 from kanon_pg.queries.trees import Tree, render
@@ -256,22 +257,38 @@ class _Writer:
         ]
 
     def require_plain_numbers(self) -> None:
-        """Refuse numbers beside secrets of which products may be too large, and divisors of 0."""
-        for tree in self.block.trees:
-            nodes = list(tree.walk()) if self.block.depends_on_secrets(tree) else []
-            arithmetic = [node for node in nodes if node.kind in _ARITHMETIC and aliases(node)]
-            for node in arithmetic:
-                numbers = [self.sql(part) for part in node.parts if _is_number(part)]
-                divisor = node.child("expression") if node.kind == "Div" else None
-                is_zero = divisor is not None and _is_number(divisor) and float(self.sql(divisor)) == 0
-                is_plain = all(len(one) <= _LONGEST_NUMBER and "e" not in one.lower() for one in numbers)
-                if is_zero or not is_plain or len(arithmetic) > _MOST_ARITHMETIC:
-                    raise Refusal(
-                        "Q303",
-                        node.place,
-                        "What is calculated of a sensitive column may fail.",
-                        "Write fewer and plainer numbers, and none that is 0 as a divisor.",
-                    )
+        """Refuse constants beside secrets by which a sum or product of single values may be too large."""
+        for tree in filter(self.block.depends_on_secrets, self.block.trees):
+            nodes = [node for node in tree.walk() if aliases(node)]
+            arithmetic = [node for node in nodes if node.kind in _ARITHMETIC]
+            buckets = [node for node in nodes if node.text("this").lower() == "width_bucket"]
+            if not arithmetic and not buckets:
+                continue
+            constants = [
+                node for node in tree.walk(lambda one: one.kind not in COMPARISONS) if node.kind == "Literal"
+            ]
+            divisors = [
+                part for node in arithmetic if node.kind == "Div" for part in node.children("expression")
+            ]
+            is_plain = (
+                len(arithmetic) <= _MOST_ARITHMETIC
+                and all(_is_number(one) and self.is_plain(one) for one in constants)
+                and not any(_is_number(one) and float(self.sql(one)) == 0 for one in divisors)
+                and all(
+                    len(self.sql(node.children("expressions")[-1])) < _LONGEST_NUMBER / 2 for node in buckets
+                )
+            )
+            if not is_plain:
+                raise Refusal(
+                    "Q303",
+                    tree.place,
+                    "What is calculated of a sensitive column may fail.",
+                    "Write fewer and plainer numbers, and none that is 0 as a divisor.",
+                )
+
+    def is_plain(self, number: Tree) -> bool:
+        text = self.sql(number)
+        return len(text) <= _LONGEST_NUMBER and "e" not in text.lower()
 
     def tried(self) -> list[str]:
         """Return conditions that fail for constants for which what is said of secrets would fail.
