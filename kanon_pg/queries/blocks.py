@@ -231,6 +231,10 @@ def column_tree(alias: str, name: str, place: int = 0) -> Tree:
     return Tree("Column", {"this": name_tree(name), "table": name_tree(alias)}, place)
 
 
+BIGINT = Tree("DataType", {"this": "BIGINT", "nested": False})
+"""The type that secret whole numbers are added and multiplied in."""
+
+
 def name_tree(name: str) -> Tree:
     """Return the tree of a name, quoted."""
     return Tree("Identifier", {"this": name, "quoted": True})

@@ -7,10 +7,12 @@ condition on that table's rows. What is above figures is not looked at.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kanon_pg.queries.blocks import (
+    BIGINT,
     EXTREMES,
     FIGURES,
     PERCENTILES,
@@ -23,25 +25,43 @@ from kanon_pg.queries.blocks import (
     column_tree,
     name_tree,
 )
-from kanon_pg.queries.facts import Facts, Relation
+from kanon_pg.queries.facts import Column, Facts, Relation
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.naming import given_name
+from kanon_pg.queries.scanner import scan, take_out_constants
 from kanon_pg.queries.scopes import Derived, Scope, folded, relation_named, table_tree
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.trees import Tree, parse
 
 BLOCK = "kanon_block_"
 """How the names of tables begin that stand for blocks."""
 
 TRUTHS = frozenset({"bool_or", "bool_and", "every"})
-_AGGREGATES = (FIGURES | TRUTHS) - {"count_distinct"}
+_SXX = "(n * CAST(xx AS numeric) - CAST(x AS numeric) * x)"
+_SYY = "(n * CAST(yy AS numeric) - CAST(y AS numeric) * y)"
+_SXY = "(n * CAST(xy AS numeric) - CAST(x AS numeric) * y)"
+_PAIRS = {
+    "regr_count": "n",
+    **{
+        name: f"CAST({of} AS double precision)"
+        for name, of in {
+            "corr": f"{_SXY} / nullif(sqrt({_SXX}) * sqrt({_SYY}), 0)",
+            "covar_pop": f"{_SXY} / nullif(CAST(n AS numeric) * n, 0)",
+            "covar_samp": f"{_SXY} / nullif(CAST(n AS numeric) * (n - 1), 0)",
+            "regr_slope": f"{_SXY} / nullif({_SXX}, 0)",
+            "regr_intercept": f"(y - x * {_SXY} / nullif({_SXX}, 0)) / n",
+            "regr_r2": f"CASE WHEN {_SXX} <> 0 AND {_SYY} = 0 THEN 1"
+            f" ELSE {_SXY} * {_SXY} / nullif({_SXX} * {_SYY}, 0) END",
+        }.items()
+    },
+}
+"""What pairs (y, x) of numbers have in common, by their number and sums."""
+
+_AGGREGATES = (FIGURES | TRUTHS | _PAIRS.keys()) - {"count_distinct"}
 _OTHER_AGGREGATES = {
     **dict.fromkeys(
         ["mode"], "Group by the column, and take the first of each: count(*) ... ORDER BY count(*) DESC."
     ),
-    **dict.fromkeys(
-        ["corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_count"],
-        "Products of a person's numbers are not added up. Group by classes of one, and ask for means.",
-    ),
+    **dict.fromkeys(["regr_avgx", "regr_avgy", "regr_sxx", "regr_sxy", "regr_syy"], "Ask for regr_slope."),
     **dict.fromkeys(
         ["string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "xmlagg"],
         "Values of single people are not listed. Group by the column.",
@@ -671,7 +691,12 @@ class _Figures:
     def figure(self, tree: Tree) -> Tree:
         """Return what stands for an aggregate above the block: a column, or a multiple of one."""
         call, conditions = self.filtered(tree)
-        other = self.multiple(tree, call) or self.whether(tree, call) or self.several(tree, call)
+        other = (
+            self.multiple(tree, call)
+            or self.whether(tree, call)
+            or self.several(tree, call)
+            or self.products(tree, call)
+        )
         if other is not None:
             return other
         written = self.value(tree)
@@ -680,7 +705,7 @@ class _Figures:
         if key is not None:
             return key  # has one value in each row
         if argument is not None:
-            argument = self.value(argument)
+            argument = self.calculated(self.value(argument))
         if self.rows.found_by and not self.skips_nobody(argument):
             raise Refusal(
                 "Q405",
@@ -700,6 +725,63 @@ class _Figures:
 
     def value(self, tree: Tree) -> Tree:
         return self.cutter.value(tree, self.rows, self.ctes)
+
+    def calculated(self, tree: Tree) -> Tree:
+        """Return a number in which no secret fails: whole ones are long, and a quotient by 0 is missing."""
+        left, right = tree.child("this"), tree.child("expression")
+        if tree.kind == "Cast" or left is None or right is None or tree.kind not in _ARITHMETIC:
+            return tree.replaced(lambda node: None if node is tree else self.calculated(node))
+        parts = [self.calculated(left), self.calculated(right)]
+        if tree.kind == "Div" and self.is_secret(right) and not _is_nullif(right):
+            zero = Tree("Literal", {"this": "0", "is_string": False})
+            parts[1] = Tree("Anonymous", {"this": "nullif", "expressions": (parts[1], zero)})
+        if tree.kind != "Div":
+            parts = [
+                Tree("Cast", {"this": part, "to": BIGINT}, part.place) if self.is_whole(part) else part
+                for part in parts
+            ]
+        return tree.having(this=parts[0], expression=parts[1])
+
+    def column(self, tree: Tree) -> Column | None:
+        alias, name = column_name(tree)
+        source = next((one for one in self.rows.sources if one.alias == alias), None)
+        return None if source is None else source.relation.column(name)
+
+    def is_secret(self, tree: Tree) -> bool:
+        columns = [self.column(node) for node in tree.walk() if node.kind == "Column"]
+        return any(column is not None and column.is_secret for column in columns)
+
+    def is_whole(self, tree: Tree) -> bool:
+        """Return whether a node is a secret column whose sums and products may be too long for its type."""
+        column = self.column(tree) if tree.kind == "Column" else None
+        return column is not None and column.is_secret and column.type_name in {"smallint", "integer"}
+
+    def products(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return what pairs of numbers have in common as what sums of their products say."""
+        template, arguments = _PAIRS.get(call.text("this").lower()), call.children("expressions")
+        if template is None or len(arguments) != 2:
+            return None
+        y, x = arguments
+        both = [_has_value(one) for one in arguments]
+        if tree.kind == "Filter":
+            where = tree.child("expression")
+            both += () if where is None else where.children("this")
+        chosen = Tree("Where", {"this": all_of(both)})
+
+        def figure(name: str, argument: Tree) -> Tree:
+            one = call.having(this=name, expressions=(argument,))
+            return self.figure(Tree("Filter", {"this": one, "expression": chosen}, tree.place))
+
+        def product(one: Tree, other: Tree) -> Tree:
+            return Tree("Mul", {"this": _in_parentheses(one), "expression": _in_parentheses(other)})
+
+        sums = {"x": x, "y": y, "xx": product(x, x), "yy": product(y, y), "xy": product(x, y)}
+        made = {name: figure("sum", one) for name, one in sums.items() if re.search(rf"\b{name}\b", template)}
+        made["n"] = figure("count", Tree("Star", {}))
+        expression = parse(take_out_constants(scan(f"SELECT {template}"))).children("expressions")[0]
+        return _in_parentheses(
+            expression.replaced(lambda node: made[column_name(node)[1]] if node.kind == "Column" else None)
+        )
 
     def filtered(self, tree: Tree) -> tuple[Tree, tuple[Tree, ...]]:
         """Return the call of an aggregate, and the conditions of its FILTER."""
@@ -885,6 +967,12 @@ def _factor(tree: Tree, figures: _Figures) -> tuple[str, Tree, Tree] | None:
         tree.kind == "Mul" or not found.type_name.startswith(("int", "small", "big"))
     )
     return (tree.kind, right, left) if found is not None and found.is_secret and is_exact else None
+
+
+def _is_nullif(tree: Tree) -> bool:
+    inner = tree.child("this") if tree.kind == "Paren" else None
+    is_call = tree.kind == "Anonymous" and tree.text("this").lower() == "nullif"
+    return is_call or (inner is not None and _is_nullif(inner))
 
 
 def _has_value(tree: Tree) -> Tree:

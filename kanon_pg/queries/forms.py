@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, column_name
+from kanon_pg.queries.blocks import BIGINT, EXTREMES, PERCENTILES, SPREADS, Block, Figure, column_name
 from kanon_pg.queries.facts import Facts, Role, Volatility
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
@@ -182,7 +182,7 @@ def _check_expression(tree: Tree, block: Block, facts: Facts, may_be_withheld: s
 
 def _check_function(node: Tree, facts: Facts) -> None:
     name = node.text("this").lower()
-    found = facts.functions.get(name, Volatility.OTHER)
+    found = Volatility.IMMUTABLE if name == "nullif" else facts.functions.get(name, Volatility.OTHER)
     if node.child("this") is not None or found is Volatility.OTHER:
         raise Refusal(
             "Q202",
@@ -334,11 +334,12 @@ def _is_safe(tree: Tree, block: Block) -> bool:
         ]
         return all(_is_safe(part, block) for part in parts)
     if tree.kind == "Cast":
-        return left is not None and _is_safe(left, block) and _widens(left, tree.child("to") or tree, block)
+        is_wide = _bits(tree, block) < _LONGEST or _widens(left or tree, tree.child("to") or tree, block)
+        return left is not None and is_wide and _is_safe(left, block)
     if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
         return (
             all(_is_safe(part, block) for part in (left, right))
-            and (_has_no_bounds(tree, block) or _is_divided(left, right))
+            and (_has_no_bounds(tree, block) or _is_divided(left, right) or _bits(tree, block) < _LONGEST)
             and (tree.kind != "Div" or _is_no_zero(right))
         )
     return (
@@ -417,6 +418,24 @@ def _is_divided(left: Tree, right: Tree) -> bool:
     if left.kind == "Anonymous" and left.text("this").lower() in {"floor", "trunc", "ceil", "round"}:
         left = _inside(next(iter(left.children("expressions")), left))
     return left.kind == "Div" and left.child("expression") == right and right.kind == "Literal"
+
+
+_LONGEST = 64
+_BITS = {"smallint": 15, "integer": 31}
+
+
+def _bits(tree: Tree, block: Block) -> int:
+    """Return how many bits a whole number needs, calculated of `BIGINT` columns; `_LONGEST` if not known."""
+    tree = _inside(tree)
+    left, right = tree.child("this"), tree.child("expression")
+    if tree.kind == "Cast" and tree.child("to") == BIGINT and left is not None and left.kind == "Column":
+        return _BITS.get(block.column(left).type_name, _LONGEST)
+    if tree.kind == "Literal" and tree.text("this").isdigit():
+        return int(tree.text("this")).bit_length()
+    if tree.kind in {"Add", "Sub", "Mul"} and left is not None and right is not None:
+        sizes = _bits(left, block), _bits(right, block)
+        return sum(sizes) if tree.kind == "Mul" else max(sizes) + 1
+    return _LONGEST
 
 
 def _has_no_bounds(tree: Tree, block: Block) -> bool:
