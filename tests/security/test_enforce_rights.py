@@ -316,6 +316,7 @@ def test_an_owner_who_is_curator_lends_what_queries_need_and_no_more(
     dsn: Any = make_conninfo(own_hospital.dsn, user=curator)
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("create table clinic.people as select i as age from generate_series(1, 30) as i")
+        connection.execute("alter table clinic.people add primary key (age)")
         assert admin.execute(rights).fetchone() == (0, 0)
         connection.execute("select kanon_declare('clinic.people', quasi_identifiers => '{age}')")
         connection.execute("select kanon_protect('clinic.people', 5)")
