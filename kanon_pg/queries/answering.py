@@ -42,6 +42,8 @@ from kanon_pg.queries.rest import BlockAnswer, rest_rows, rest_sql
 from kanon_pg.queries.scanner import scan, take_out_constants
 from kanon_pg.queries.trees import parse, render
 
+_LEFT_OUT = "Rows are left out: too few people stand behind them, or behind differences."
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -342,9 +344,11 @@ class _Answering:
             )
             stored = None if is_whole else record.stored(key)
             if stored is not None:
-                payload = json.loads(stored.payload)
+                was_whole, payload = json.loads(stored.payload)
                 when = datetime.fromtimestamp(stored.time, UTC).isoformat(timespec="seconds")
                 self.notices.append(f"This is the answer of {when}: too few people have changed since.")
+                if not was_whole:
+                    self.notices.append(_LEFT_OUT)
                 recording.answered("asked again")
             elif not is_whole and any(rule.mode == "reject" for rule in self.rules):
                 recording.withheld("size")
@@ -355,13 +359,10 @@ class _Answering:
                     for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
                 ]
                 if not is_whole:
-                    self.notices.append(
-                        "Rows are left out: too few people stand behind them, or behind differences."
-                    )
+                    self.notices.append(_LEFT_OUT)
                 cost = int(any(judgement.left_out_secretly for judgement in judgements))
-                recording.answered(
-                    "" if is_whole else "left out", cost, key=key, payload=json.dumps(payload).encode()
-                )
+                kept = json.dumps([is_whole, payload]).encode()
+                recording.answered("" if is_whole else "left out", cost, key=key, payload=kept)
             for (planned, _, kinds, _), rows_shown in zip(blocks, payload, strict=True):
                 answers[planned.block.name] = BlockAnswer(kinds, rows_shown)
         return True
