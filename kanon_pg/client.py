@@ -484,7 +484,7 @@ def protect(
     Parameters
     ----------
     ledger_folder : str, optional
-        Folder of this machine for the records of answers; needed.
+        Folder of this machine for the records of answers, the same at every call.
     """
     request = request_of(ProtectRequest, (relation, *arguments), options)
     check_argument("ledger_folder", "text", ledger_folder)
@@ -523,7 +523,7 @@ def query(
     *,
     ledger_folder: str | None = None,
 ) -> list[Row]:
-    """Answer a query about public and protected relations; blocks are recorded, the rest runs as the login.
+    """Answer a query about relations, some protected: blocks are recorded, the rest runs as the login.
 
     Parameters
     ----------

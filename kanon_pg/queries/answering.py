@@ -1,4 +1,4 @@
-"""Answers one query: cuts it into blocks, counts, compares and records them, and leaves the rest to the analyst.
+"""Answers one query: cuts it into blocks, which are counted, compared and recorded; the rest runs as it is.
 
 ::
 
@@ -13,16 +13,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 
+from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded
-from kanon_pg.queries.blocks import Block, Cut
+from kanon_pg.queries.blocks import Block, Cut, column_name
 from kanon_pg.queries.cutting import cut
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
@@ -34,13 +35,13 @@ from kanon_pg.queries.people import People, people_of
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.reader import query_reader
 from kanon_pg.queries.reading import full_scans, without_statistics
-from kanon_pg.queries.record import Record
+from kanon_pg.queries.record import Entry, Record, StoredAnswer
 from kanon_pg.queries.record_log import QueryBudget
 from kanon_pg.queries.records import NamedMark, has_folder, open_record
 from kanon_pg.queries.request import QueryRequest, refused, withheld
 from kanon_pg.queries.rest import BlockAnswer, rest_rows, rest_sql
-from kanon_pg.queries.scanner import scan, take_out_constants
-from kanon_pg.queries.trees import parse, render
+from kanon_pg.queries.scanner import PLACE, scan, take_out_constants
+from kanon_pg.queries.trees import Tree, parse, render
 
 _LEFT_OUT = "Rows are left out: too few people stand behind them, or behind differences."
 
@@ -70,6 +71,27 @@ class _Planned:
     people: People
     k: int
     rules: tuple[ProtectionRules, ...]
+
+
+_Row = tuple[BlockRow, dict[str, "str | None"]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a block gave, before anything is decided."""
+
+    planned: _Planned
+    form: Guarded
+    kinds: Mapping[str, str]
+    rows: Sequence[_Row]
+
+
+class _AskedAgain(Exception):
+    """Leads to an answer that was given before."""
+
+    def __init__(self, stored: StoredAnswer) -> None:
+        super().__init__()
+        self.stored = stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +197,7 @@ def answer(
         if not has_folder(folder):
             raise InputError(
                 "Queries are recorded, and this process has no folder for records.",
-                hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
+                hint="Ask through the functions in the server, or always give the same ledger_folder.",
             )
         if not understood.relations <= set(locked):
             raise withheld()
@@ -206,37 +228,101 @@ class _Answering:
         }
         self.now = float(db.row(statement("now"))["seconds"])
         self.notices: list[str] = []
+        self.constants = list(understood.cut.constants)
 
     def answered(self) -> Answered:
-        try:
-            forms = [self.form(one) for one in self.understood.blocks]
-        except Refusal as refusal:
-            raise refused((refusal.finding,)) from None
-        types = [self.types(form) for form in forms]
-        entries = {space: self.ask(record) for space, (_, record) in self.records.items()}
-        try:
-            rows = self.read(forms, types)
-        except KanonError as error:
-            reason = "time" if isinstance(error, LimitExceeded) else "error"
-            self.give_up(entries, reason)
-            raise withheld() from None
+        kinds = self.all_types()
         answers: dict[str, BlockAnswer] = {}
-        may_leave = True
-        for space, (_, record) in self.records.items():
-            own = [
-                (planned, form, kinds, found)
-                for planned, form, kinds, found in zip(
-                    self.understood.blocks, forms, types, rows, strict=True
-                )
-                if planned.people.space == space
-            ]
-            may_leave &= self.record(record, entries[space], own, answers)
-        self.keep_marks([NamedMark(name, record.mark()) for name, record in self.records.values()])
-        if not may_leave:
-            raise withheld()
+        try:
+            for round_ in self.rounds():
+                self.answer_round(round_, kinds, answers)
+        finally:
+            self.keep_marks([NamedMark(name, record.mark()) for name, record in self.records.values()])
         return Answered(
             rest_sql(self.understood.cut, answers), rest_rows(answers), tuple(dict.fromkeys(self.notices))
         )
+
+    def all_types(self) -> dict[str, Mapping[str, str]]:
+        """Return the types of keys and figures of every block, before anything is read."""
+        found: dict[str, Mapping[str, str]] = {}
+        for planned in self.understood.blocks:
+            try:
+                found[planned.block.name] = self.types(self.form(planned))
+            except Refusal as refusal:
+                raise refused((refusal.finding,)) from None
+            self.set_computed(planned.block.name, found[planned.block.name], {})
+        return found
+
+    def set_computed(self, block: str, kinds: Mapping[str, str], row: Mapping[str, str | None]) -> None:
+        """Have the constants that are computed of a block's row stand for their values."""
+        literals = [
+            f"{Literal(value)}::{kind}" if (value := row.get(name)) is not None else f"NULL::{kind}"
+            for name, kind in kinds.items()
+        ]
+        places = {name: len(self.constants) + number for number, name in enumerate(kinds)}
+
+        def literal(node: Tree) -> Tree | None:
+            if node.kind != "Column":
+                return None
+            return Tree("Literal", {"this": f"{PLACE}{places[column_name(node)[1]]}", "is_string": True})
+
+        for one in self.understood.cut.computed:
+            if one.block == block:
+                text = render(one.figure.replaced(literal), [*self.constants, *literals])
+                self.constants[one.place] = f"({text})"
+
+    def rounds(self) -> list[list[_Planned]]:
+        """Return the blocks in order: first those whose figures are constants in others."""
+        rounds: list[list[_Planned]] = []
+        of: dict[str, int] = {}
+        for planned in self.understood.blocks:
+            needed = [of[one.block] for one in self.understood.cut.computed if one.is_in(planned.block)]
+            of[planned.block.name] = place = max(needed, default=-1) + 1
+            if place == len(rounds):
+                rounds.append([])
+            rounds[place].append(planned)
+        return rounds
+
+    def answer_round(
+        self,
+        planned: Sequence[_Planned],
+        kinds: Mapping[str, Mapping[str, str]],
+        answers: dict[str, BlockAnswer],
+    ) -> None:
+        """Answer blocks together, as one query.
+
+        Raises
+        ------
+        AnswerWithheld
+            If one of them cannot be answered.
+        """
+        forms = [self.form(one) for one in planned]
+        types = [kinds[one.block.name] for one in planned]
+        spaces = sorted({one.people.space for one in planned})
+        entries = {space: self.ask(self.records[space][1]) for space in spaces}
+        try:
+            rows = self.read(planned, forms, types)
+        except KanonError as error:
+            self.give_up(entries, "time" if isinstance(error, LimitExceeded) else "error")
+            raise withheld() from None
+        found = [
+            _Read(one, form, types_, of_block)
+            for one, form, types_, of_block in zip(planned, forms, types, rows, strict=True)
+        ]
+        may_leave = True
+        for space in spaces:
+            own = [one for one in found if one.planned.people.space == space]
+            may_leave &= self.record(self.records[space][1], entries[space], own, answers)
+        if not may_leave:
+            raise withheld()
+        if any(one.block.leaves_out_nobody for one in planned):
+            self.notices.append("Rows about nobody are left out.")
+        for computed in self.understood.cut.computed:
+            if computed.block in {one.block.name for one in planned}:
+                shown = answers[computed.block].rows
+                if not shown:
+                    raise withheld()
+                self.set_computed(computed.block, kinds[computed.block], shown[0])
 
     def form(self, planned: _Planned) -> Guarded:
         _, record = self.records[planned.people.space]
@@ -244,7 +330,7 @@ class _Answering:
             planned.block,
             planned.people,
             self.understood.facts,
-            self.understood.cut.constants,
+            self.constants,
             k=planned.k,
             buckets=record.buckets,
         )
@@ -260,13 +346,9 @@ class _Answering:
 
     def ask(self, record: Record) -> int:
         """Write the query down, and return its entry."""
-        smallest = {
-            name: min(
-                (value for rule in self.rules if (value := getattr(rule, name)) is not None), default=None
-            )
-            for name in ("queries", "refusals")
-        }
-        budget = QueryBudget(**smallest)
+        budget = QueryBudget(
+            _smallest(rule.queries for rule in self.rules), _smallest(rule.refusals for rule in self.rules)
+        )
         text = json.dumps([self.request.text, self.request.parameters, self.role])
         asked = record.ask(self.login, text, self.now, budget)
         if not asked.budget.allows:
@@ -274,9 +356,9 @@ class _Answering:
         return asked.entry
 
     def read(
-        self, forms: Sequence[Guarded], types: Sequence[Mapping[str, str]]
-    ) -> list[list[tuple[BlockRow, dict[str, str | None]]]]:
-        """Run all blocks in one snapshot."""
+        self, blocks: Sequence[_Planned], forms: Sequence[Guarded], types: Sequence[Mapping[str, str]]
+    ) -> list[list[_Row]]:
+        """Run blocks in one snapshot."""
         seconds, most = min(rule.seconds for rule in self.rules), min(rule.rows for rule in self.rules)
         found = []
         with ExitStack() as stack:
@@ -287,7 +369,7 @@ class _Answering:
                 full_scans(self.db),
             ):
                 stack.enter_context(one)
-            for form, kinds, planned in zip(forms, types, self.understood.blocks, strict=True):
+            for form, kinds, planned in zip(forms, types, blocks, strict=True):
                 text = form.text
                 for name, kind in kinds.items():
                     text = text.replace("{" + name + "}", kind)
@@ -314,60 +396,80 @@ class _Answering:
         return found
 
     def record(
-        self,
-        record: Record,
-        entry: int,
-        blocks: Sequence[
-            tuple[_Planned, Guarded, Mapping[str, str], list[tuple[BlockRow, dict[str, str | None]]]]
-        ],
-        answers: dict[str, BlockAnswer],
+        self, record: Record, entry: int, blocks: Sequence[_Read], answers: dict[str, BlockAnswer]
     ) -> bool:
         """Decide which rows are shown, and record them; return whether the answer may leave."""
-        key = blake2b(
-            json.dumps([[form.text, dict(kinds)] for _, form, kinds, _ in blocks]).encode(), digest_size=16
-        ).digest()
-        with record.begin(entry, self.now) as recording:
-            judgements: list[Judgement] = []
-            for planned, form, _, rows in blocks:
-                judgement = judge(
-                    [row for row, _ in rows],
-                    form,
-                    lambda sets, k=planned.k: recording.conflicting(sets, k),  # type: ignore[misc]
-                    k=planned.k,
-                    buckets=record.buckets,
-                )
-                judgements.append(judgement)
-                recording.record(judgement.sets, planned.k)
-            is_whole = all(
-                len(judgement.shown) == len(rows)
-                for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
-            )
-            stored = None if is_whole else record.stored(key)
-            if stored is not None:
-                was_whole, payload = json.loads(stored.payload)
-                when = datetime.fromtimestamp(stored.time, UTC).isoformat(timespec="seconds")
-                self.notices.append(f"This is the answer of {when}: too few people have changed since.")
-                if not was_whole:
-                    self.notices.append(_LEFT_OUT)
+        forms = [[one.form.text, dict(one.kinds)] for one in blocks]
+        key = blake2b(json.dumps(forms).encode(), digest_size=16).digest()
+        try:
+            with record.begin(entry, self.now) as recording:
+                payload = self.judged(record, recording, blocks, key)
+        except _AskedAgain as again:
+            with record.begin(entry, self.now) as recording:
                 recording.answered("asked again")
-            elif not is_whole and any(rule.mode == "reject" for rule in self.rules):
-                recording.withheld("size")
-                return False
-            else:
-                payload = [
-                    [values for place, (_, values) in enumerate(rows) if place in judgement.shown]
-                    for judgement, (*_, rows) in zip(judgements, blocks, strict=True)
-                ]
-                if not is_whole:
-                    self.notices.append(_LEFT_OUT)
-                cost = int(any(judgement.left_out_secretly for judgement in judgements))
-                kept = json.dumps([is_whole, payload]).encode()
-                recording.answered("" if is_whole else "left out", cost, key=key, payload=kept)
-            for (planned, _, kinds, _), rows_shown in zip(blocks, payload, strict=True):
-                answers[planned.block.name] = BlockAnswer(kinds, rows_shown)
+            was_whole, payload = json.loads(again.stored.payload)
+            when = datetime.fromtimestamp(again.stored.time, UTC).isoformat(timespec="seconds")
+            self.notices.append(f"This is the answer of {when}: too few people have changed since.")
+            if not was_whole:
+                self.notices.append(_LEFT_OUT)
+        if payload is None:
+            return False
+        for one, rows in zip(blocks, payload, strict=True):
+            answers[one.planned.block.name] = BlockAnswer(one.kinds, rows)
         return True
 
+    def judged(
+        self, record: Record, recording: Entry, blocks: Sequence[_Read], key: bytes
+    ) -> list[list[dict[str, str | None]]] | None:
+        """Return the rows of blocks that are shown, and record them; None if the answer is withheld.
+
+        Raises
+        ------
+        _AskedAgain
+            If the answer of before is shown instead; what was recorded is not shown then.
+        """
+        judgements: list[Judgement] = []
+        for one in blocks:
+            k = one.planned.k
+            judgement = judge(
+                [row for row, _ in one.rows],
+                one.form,
+                lambda sets, k=k: recording.conflicting(sets, k),  # type: ignore[misc]
+                k=k,
+                buckets=record.buckets,
+            )
+            judgements.append(judgement)
+            recording.record(judgement.sets, k)
+        is_whole = all(
+            len(judgement.shown) == len(one.rows) for judgement, one in zip(judgements, blocks, strict=True)
+        )
+        if not is_whole:
+            stored = record.stored(key)
+            if stored is not None:
+                raise _AskedAgain(stored)
+            if any(rule.mode == "reject" for rule in self.rules):
+                recording.withheld("size")
+                return None
+            self.notices.append(_LEFT_OUT)
+        payload = [
+            [values for place, (_, values) in enumerate(one.rows) if place in judgement.shown]
+            for judgement, one in zip(judgements, blocks, strict=True)
+        ]
+        cost = int(any(judgement.left_out_secretly for judgement in judgements))
+        recording.answered(
+            "" if is_whole else "left out",
+            cost,
+            key=key,
+            payload=json.dumps([is_whole, payload]).encode(),
+        )
+        return payload
+
     def give_up(self, entries: Mapping[int, int], reason: str) -> None:
-        for space, (_, record) in self.records.items():
-            with record.begin(entries[space], self.now) as recording:
+        for space, entry in entries.items():
+            with self.records[space][1].begin(entry, self.now) as recording:
                 recording.withheld(reason)
+
+
+def _smallest(limits: Iterable[int | None]) -> int | None:
+    """Return the least of limits that there are."""
+    return min((one for one in limits if one is not None), default=None)

@@ -6,10 +6,11 @@ In the trees of a block every column is ``"source"."column"`` with the alias of 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from kanon_pg.queries.facts import Column, Relation
+from kanon_pg.queries.scanner import PLACE
 from kanon_pg.queries.trees import Tree
 
 
@@ -95,6 +96,8 @@ class Block:
         Columns ``f1``, ``f2`` ...
     inner : tuple of Source
         Those of subqueries in conditions (EXISTS, IN).
+    leaves_out_nobody : bool
+        Whether rows about nobody are left out, that the query as written has.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Block:
     keys: tuple[Tree, ...]
     figures: tuple[Figure, ...]
     inner: tuple[Source, ...] = ()
+    leaves_out_nobody: bool = False
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -137,7 +141,7 @@ class Block:
 
     @cached_property
     def found_by_secrets(self) -> frozenset[str]:
-        """Aliases of public sources of which secret columns choose the row: their columns are secrets of people."""
+        """Aliases of public sources of which secrets choose the row: their columns are secrets of people."""
         public = {source.alias for source in self.sources if source.relation.protection is None}
         conditions = [*self.conditions, *(one for source in self.sources for one in source.on or ())]
         found = set[str]()
@@ -164,6 +168,34 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """A figure of one block that is a constant in others.
+
+    Parameters
+    ----------
+    place : int
+        Its place among the constants.
+    block : str
+        Name of the block that has one row with it.
+    figure : Tree
+        An expression of that row.
+    """
+
+    place: int
+    block: str
+    figure: Tree
+
+    @property
+    def tree(self) -> Tree:
+        """What stands for it in other blocks."""
+        return Tree("Literal", {"this": f"{PLACE}{self.place}", "is_string": True})
+
+    def is_in(self, block: Block) -> bool:
+        """Return whether it stands in a block."""
+        return any(node == self.tree for tree in block.trees for node in tree.walk())
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """A query as blocks and the rest.
 
@@ -172,12 +204,15 @@ class Cut:
     rest : Tree
         The query with tables of the blocks' names in place of the blocks.
     constants : tuple of str
-        SQL of the constants in all trees.
+        SQL of the constants in all trees; NULL for those that are computed.
+    computed : tuple of Computed
+        Each is of a block that stands before those in which it is a constant.
     """
 
     blocks: tuple[Block, ...]
     rest: Tree
-    constants: tuple[str, ...] = field(default=())
+    constants: tuple[str, ...] = ()
+    computed: tuple[Computed, ...] = ()
 
 
 def aliases(tree: Tree) -> frozenset[str]:

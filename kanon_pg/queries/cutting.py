@@ -1,19 +1,21 @@
 """Cuts a query into blocks, which are about people, and the rest, which is PostgreSQL's.
 
-A block is a SELECT that reads protected relations, with everything in it that only returns rows. Its keys and figures
-become columns of a table, which stands in the query in place of what was read; HAVING becomes a condition on that
-table's rows. What is above figures is not looked at.
+A block is a SELECT that reads protected relations, with everything in it that only returns rows. Its keys
+and figures become columns of a table, which stands in the query in place of what was read; HAVING becomes a
+condition on that table's rows. What is above figures is not looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kanon_pg.queries.blocks import (
+    EXTREMES,
     FIGURES,
     PERCENTILES,
     Block,
+    Computed,
     Cut,
     Figure,
     Source,
@@ -30,8 +32,27 @@ from kanon_pg.queries.trees import Tree
 BLOCK = "kanon_block_"
 """How the names of tables begin that stand for blocks."""
 
-_AGGREGATES = FIGURES - {"count_distinct"}
+TRUTHS = frozenset({"bool_or", "bool_and", "every"})
+_AGGREGATES = (FIGURES | TRUTHS) - {"count_distinct"}
+_OTHER_AGGREGATES = {
+    **dict.fromkeys(
+        ["mode"], "Group by the column, and take the first of each: count(*) ... ORDER BY count(*) DESC."
+    ),
+    **dict.fromkeys(
+        ["corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_count"],
+        "Products of a person's numbers are not added up. Group by classes of one, and ask for means.",
+    ),
+    **dict.fromkeys(
+        ["string_agg", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "xmlagg"],
+        "Values of single people are not listed. Group by the column.",
+    ),
+    **dict.fromkeys(["bit_and", "bit_or", "bit_xor", "any_value", "range_agg"], "Group by the column."),
+}
+"""What to write instead of aggregates that are no figures."""
 _QUERIES = frozenset({"Select", "Union", "Intersect", "Except", "Subquery"})
+_ARITHMETIC = frozenset({"Column", "Identifier", "Literal", "Paren", "Neg", "Add", "Sub", "Mul", "Div"})
+_STRICT = _ARITHMETIC | {"Cast", "DataType", "DataTypeParam", "Extract", "Var"}
+"""What is NULL where a column in it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +79,17 @@ def cut(tree: Tree, facts: Facts, constants: Sequence[str]) -> Cut:
     """
     if tree.kind not in _QUERIES:
         raise Refusal("Q021", tree.place, "Only SELECT can be answered.", "Write one SELECT.")
-    cutter = _Cutter(facts)
+    cutter = _Cutter(facts, len(constants))
     rest = cutter.query(tree, {})
-    return Cut(tuple(cutter.blocks), rest, tuple(constants))
+    computed = tuple(one for _, _, one in cutter.computed)
+    return Cut(tuple(cutter.blocks), rest, (*constants, *["NULL"] * len(computed)), computed)
 
 
 class _Cutter:
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+    def __init__(self, facts: Facts, written: int) -> None:
+        self.facts, self.written = facts, written
         self.blocks: list[Block] = []
+        self.computed: list[tuple[Tree, Mapping[str, _Cte], Computed]] = []
         self.aliases = 0
         self.names = 0
 
@@ -135,7 +158,7 @@ class _Cutter:
         return ctes.get(folded(name))
 
     def reads_people(self, select: Tree, ctes: Mapping[str, _Cte]) -> bool:
-        """Return whether a SELECT reads rows of people, itself or through subqueries that only return rows."""
+        """Return whether a SELECT reads rows of people, itself or in subqueries that only return rows."""
         if select.kind == "Subquery":
             inner = select.child("this")
             return inner is not None and self.reads_people(inner, ctes)
@@ -229,7 +252,7 @@ class _Cutter:
                 "Q106",
                 place,
                 "Rows of people are not joined with answers.",
-                "Join the answer of each block: SELECT ... FROM (SELECT ... GROUP BY ...) AS a JOIN (...) AS b.",
+                "Join answers: SELECT ... FROM (SELECT ... GROUP BY ...) AS a JOIN (...) AS b.",
             )
         inner_query, reach = self.with_clause(query, ctes)
         inner = self.rows(inner_query, reach)
@@ -239,6 +262,7 @@ class _Cutter:
         rows.sources += inner.sources
         rows.inner += inner.inner
         rows.conditions += inner.conditions
+        rows.found_by |= inner.found_by
         rows.scope.add(alias, Derived(outputs), place)
 
     def outputs(self, select: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> list[tuple[str, Tree]]:
@@ -292,12 +316,18 @@ class _Cutter:
         if side != "LEFT":
             rows.conditions += conditions
             return
-        added = rows.sources[sources:]
+        earlier, added = rows.sources[:sources], rows.sources[sources:]
+        is_public = all(source.relation.protection is None for source in earlier)
+        if is_public and len(added) == 1 and added[0].relation.protection is not None:
+            # no people stand behind the rows that find none, so that they are left out
+            rows.conditions += conditions
+            rows.found_by = {source.alias for source in earlier}
+            return
         if len(added) != 1 or right.kind != "Table" or added[0].relation.protection is not None:
             raise Refusal(
                 "Q401",
                 join.place,
-                "LEFT JOIN adds a public table only.",
+                "LEFT JOIN adds a public table to people, or people to public tables.",
                 "Join people by JOIN, or turn the sides.",
             )
         rows.sources[sources] = replace(added[0], on=tuple(conditions))
@@ -332,15 +362,46 @@ class _Cutter:
             if node.kind == "In" and node.child("query") is not None:
                 return self.semi_join(node, rows, ctes)
             if node.kind in _QUERIES:
-                raise Refusal(
-                    "Q108",
-                    node.place,
-                    "A subquery has no place here.",
-                    "Run it first, and write its answer as a constant.",
-                )
+                return self.constant(node, ctes)
             return None
 
         return tree.replaced(change)
+
+    def is_known(self, tree: Tree, ctes: Mapping[str, _Cte]) -> bool:
+        """Return whether a subquery was made a constant."""
+        return any(written == tree and around == ctes for written, around, _ in self.computed)
+
+    def constant(self, tree: Tree, ctes: Mapping[str, _Cte]) -> Tree:
+        """Return what stands for the one figure of a block of its own, which is answered first."""
+        for written, around, known in self.computed:
+            if written == tree and around == ctes:
+                return known.tree
+        query: Tree | None = tree
+        while query is not None and query.kind == "Subquery":
+            query = query.child("this")
+        select, reach = (None, ctes) if query is None else self.with_clause(query, ctes)
+        clauses = ("group", "having", "distinct", "limit", "offset", "order", "with_")
+        if (
+            select is None
+            or any(map(select.args.get, clauses))
+            or is_plain(select)
+            or not self.reads_people(select, reach)
+        ):
+            raise Refusal(
+                "Q108",
+                tree.place,
+                "A subquery in a condition is EXISTS, or one figure of people.",
+                "Run it first, and write its answer as a constant.",
+            )
+        outputs = self.block(select, reach).children("expressions")
+        figure = outputs[0].child("this") if len(outputs) == 1 else None
+        if figure is None or any(node.kind not in _ARITHMETIC for node in figure.walk()):
+            raise Refusal(
+                "Q108", tree.place, "This subquery is not one figure.", "For example: (SELECT avg(cost) ...)."
+            )
+        found = Computed(self.written + len(self.computed), self.blocks[-1].name, figure)
+        self.computed.append((tree, ctes, found))
+        return found.tree
 
     def semi_join(self, tree: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> Tree:
         """Return EXISTS for EXISTS and IN with a subquery that only returns rows."""
@@ -356,7 +417,7 @@ class _Cutter:
             )
         query, reach = self.with_clause(query, ctes)
         inner = self.rows(query, reach, outer=rows.scope)
-        if any(source.on is not None for source in inner.sources):
+        if inner.found_by or any(source.on is not None for source in inner.sources):
             raise Refusal("Q401", tree.place, "LEFT JOIN has no place here.", "Leave it out.")
         conditions = list(inner.conditions)
         if tree.kind == "In":
@@ -369,14 +430,15 @@ class _Cutter:
                 )
             )
         rows.inner += [*inner.sources, *inner.inner]
-        tables = [table_tree(source) for source in inner.sources]
-        select = {
-            "expressions": (Tree("Literal", {"this": "1", "is_string": False}),),
-            "from_": Tree("From", {"this": tables[0]}),
-            "joins": tuple(Tree("Join", {"this": table}) for table in tables[1:]),
-            "where": Tree("Where", {"this": all_of(conditions)}) if conditions else None,
-        }
-        return Tree("Exists", {"this": Tree("Select", {k: v for k, v in select.items() if v})}, tree.place)
+        first, *others = [table_tree(source) for source in inner.sources]
+        select = Tree(
+            "Select", {"expressions": (Tree("Literal", {"this": "1", "is_string": False}),)}
+        ).having(
+            from_=Tree("From", {"this": first}),
+            joins=tuple(Tree("Join", {"this": table}) for table in others) or None,
+            where=Tree("Where", {"this": all_of(conditions)}) if conditions else None,
+        )
+        return Tree("Exists", {"this": select}, tree.place)
 
     # --- blocks --------------------------------------------------------------------------------------------
 
@@ -434,6 +496,7 @@ class _Cutter:
                 tuple(keys),
                 tuple(collected.figures),
                 tuple(rows.inner),
+                leaves_out_nobody=bool(rows.found_by),
             )
         )
         return rest
@@ -470,30 +533,41 @@ class _Cutter:
         if tree.kind == "Column" and tree.child("table") is None:
             try:
                 rows.scope.column(tree)
-            except Refusal:
+            except Refusal as refusal:
                 name = folded(tree.child("this") or tree)
                 named = [value for alias, value in items if alias == name and value is not None]
-                if not named:
+                if not named or refusal.finding.code != "Q103":
                     raise
+                if any(one != named[0] for one in named):
+                    raise Refusal(
+                        "Q104", tree.place, "Several outputs have this name.", "Write out what is meant."
+                    ) from None
                 return named[0]
         return tree
 
 
 @dataclass(slots=True)
 class _Rows:
-    """What FROM and WHERE choose."""
+    """What FROM and WHERE choose.
+
+    Parameters
+    ----------
+    found_by : set of str
+        Aliases of public sources whose rows stand beside people by a LEFT JOIN, and without people, too.
+    """
 
     sources: list[Source]
     inner: list[Source]
     conditions: list[Tree]
     scope: Scope
+    found_by: set[str] = field(default_factory=set)
 
 
 class _Figures:
     """Collects the aggregates of a block, and writes what is above them."""
 
     def __init__(
-        self, cutter: _Cutter, rows: _Rows, ctes: Mapping[str, _Cte], keys: Sequence[Tree], name: str
+        self, cutter: _Cutter, rows: _Rows, ctes: Mapping[str, _Cte], keys: list[Tree], name: str
     ) -> None:
         self.cutter, self.rows, self.ctes, self.keys, self.name = cutter, rows, ctes, keys, name
         self.figures: list[Figure] = []
@@ -513,6 +587,9 @@ class _Figures:
             key = self.key(node)
             if key is not None:
                 return key
+            hint = _OTHER_AGGREGATES.get(node.text("this").lower()) if node.kind == "Anonymous" else None
+            if hint is not None:
+                raise Refusal("Q506", node.place, f"{node.text('this').lower()}() is no figure.", hint)
             if node.kind == "Column":
                 raise Refusal(
                     "Q505",
@@ -567,72 +644,175 @@ class _Figures:
         return tree.having(expressions=tuple(parts))
 
     def key(self, tree: Tree) -> Tree | None:
+        if any(node.kind in _QUERIES and not self.cutter.is_known(node, self.ctes) for node in tree.walk()):
+            return None
         try:
             value = self.cutter.value(tree, self.rows, self.ctes)
         except Refusal:
             return None
+        if value not in self.keys and self.is_determined(value):
+            self.keys.append(value)
         for number, key in enumerate(self.keys, 1):
             if key == value:
                 return column_tree(self.name, f"k{number}", tree.place)
         return None
 
+    def is_determined(self, tree: Tree) -> bool:
+        """Return whether a column has one value in each row: the key of its table stands in GROUP BY."""
+        if tree.kind != "Column":
+            return False
+        alias, _ = column_name(tree)
+        given = {name for of, name in map(column_name, self.keys) if of == alias}
+        return any(
+            source.alias == alias and source.relation.key and given >= set(source.relation.key)
+            for source in self.rows.sources
+        )
+
     def figure(self, tree: Tree) -> Tree:
-        """Return the column of the block's table that has an aggregate."""
-        conditions: tuple[Tree, ...] = ()
-        call: Tree | None = tree
-        if tree.kind == "Filter":
-            where = tree.child("expression")
-            condition = None if where is None else where.child("this")
-            if condition is not None:
-                conditions = tuple(self.cutter.conjuncts(condition, self.rows, self.ctes))
-            call = tree.child("this")
-        fraction = argument = None
-        written = self.cutter.value(tree, self.rows, self.ctes)
-        if call is not None and call.kind == "WithinGroup":
-            order = call.child("expression")
-            parts = () if order is None else order.children("expressions")
-            call = call.child("this")
-            if call is None or len(parts) != 1 or parts[0].args.get("desc"):
-                raise Refusal("Q301", tree.place, "A percentile is over one column, in ascending order.")
-            fraction = next(iter(call.children("expressions")), None)
-            argument = parts[0].child("this")
-        if call is None:
-            raise Refusal("Q010", tree.place, "This aggregate is not understood.")
-        name = call.text("this").lower()
-        arguments = call.children("expressions")
-        if name == "sum" and len(arguments) == 1 and arguments[0].kind == "Literal":
-            counted = call.having(this="count", expressions=(Tree("Star", {}),))
-            rows = self.figure(counted if tree.kind != "Filter" else tree.having(this=counted))
-            return _in_parentheses(Tree("Mul", {"this": rows, "expression": arguments[0]}, tree.place))
-        factor = _factor(arguments[0], self) if name in {"sum", "avg"} and len(arguments) == 1 else None
-        if factor is not None:
-            # a product of single values may be too large for its type, which would tell of them
-            kind, number, scaled = factor
-            plain = call.having(expressions=(scaled,))
-            inner = self.figure(plain if tree.kind != "Filter" else tree.having(this=plain))
-            return _in_parentheses(Tree(kind, {"this": inner, "expression": number}, tree.place))
-        if name not in PERCENTILES:
-            if len(arguments) != 1:
-                raise Refusal("Q301", tree.place, "This aggregate has one argument.")
-            argument = arguments[0]
-            if argument.kind == "Star":
-                argument = None
-            elif argument.kind == "Distinct":
-                parts = argument.children("expressions")
-                if name != "count" or len(parts) != 1:
-                    raise Refusal("Q301", tree.place, "DISTINCT stands in count only.", "Leave it out.")
-                name, argument = "count_distinct", parts[0]
+        """Return what stands for an aggregate above the block: a column, or a multiple of one."""
+        call, conditions = self.filtered(tree)
+        other = self.multiple(tree, call) or self.whether(tree, call) or self.several(tree, call)
+        if other is not None:
+            return other
+        written = self.value(tree)
+        name, argument, fraction = _percentile(call) if call.kind == "WithinGroup" else _call(call)
+        key = None if argument is None or name not in EXTREMES else self.key(argument)
+        if key is not None:
+            return key  # has one value in each row
         if argument is not None:
-            argument = self.cutter.value(argument, self.rows, self.ctes)
+            argument = self.value(argument)
+        if self.rows.found_by and not self.skips_nobody(argument):
+            raise Refusal(
+                "Q405",
+                tree.place,
+                "Beside LEFT JOIN, figures are of columns of people, which rows about nobody do not have.",
+                "Count a column of theirs: count(patient_id).",
+            )
         if name == "count" and argument is not None:
             # rows that have a value are a condition like others
-            if any(node.kind == "Column" for node in argument.walk()):
+            if any(node.kind == "Column" for node in argument.walk()) and not self.is_filled(argument):
                 conditions = (*conditions, _has_value(argument))
             argument = None
         found = Figure(name, argument, conditions, fraction, written)
         if found not in self.figures:
             self.figures.append(found)
         return column_tree(self.name, f"f{self.figures.index(found) + 1}", tree.place)
+
+    def value(self, tree: Tree) -> Tree:
+        return self.cutter.value(tree, self.rows, self.ctes)
+
+    def filtered(self, tree: Tree) -> tuple[Tree, tuple[Tree, ...]]:
+        """Return the call of an aggregate, and the conditions of its FILTER."""
+        if tree.kind != "Filter":
+            return tree, ()
+        call, where = tree.child("this"), tree.child("expression")
+        condition = None if where is None else where.child("this")
+        if call is None:
+            raise Refusal("Q010", tree.place, "This aggregate is not understood.")
+        if condition is None:
+            return call, ()
+        return call, tuple(self.cutter.conjuncts(condition, self.rows, self.ctes))
+
+    def multiple(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return an aggregate of a constant, or of a column times one, as a multiple of a plainer one."""
+        name, arguments = call.text("this").lower(), call.children("expressions")
+        if name not in {"sum", "avg"} or len(arguments) != 1:
+            return None
+        if name == "sum" and arguments[0].kind == "Literal":
+            plain = call.having(this="count", expressions=(Tree("Star", {}),))
+            kind, number = "Mul", arguments[0]
+        else:
+            factor = _factor(arguments[0], self)
+            if factor is None:
+                return None
+            # a product of single values may be too large for its type, which would tell of them
+            kind, number, scaled = factor
+            plain = call.having(expressions=(scaled,))
+        figure = self.figure(tree.having(this=plain) if tree.kind == "Filter" else plain)
+        return _in_parentheses(Tree(kind, {"this": figure, "expression": number}, tree.place))
+
+    def whether(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return a truth about all rows, or about one of them, as what their numbers say."""
+        name, arguments = call.text("this").lower(), call.children("expressions")
+        if name not in TRUTHS or len(arguments) != 1:
+            return None
+        (argument,) = arguments
+        told = argument if name == "bool_or" else Tree("Not", {"this": _in_parentheses(argument)})
+        rows = call.having(this="count", expressions=(Tree("Star", {}),))
+        columns = [node for node in argument.walk() if node.kind == "Column"]
+        is_strict = len(columns) == 1 and argument.kind in {"EQ", "NEQ", "GT", "GTE", "LT", "LTE"}
+        known = call.having(this="count", expressions=(columns[0] if is_strict else argument,))
+        conditions = [told]
+        if tree.kind == "Filter":
+            where = tree.child("expression")
+            known = tree.having(this=known)
+            conditions += () if where is None else where.children("this")
+        chosen = Tree("Where", {"this": all_of(conditions)})
+        found = self.figure(Tree("Filter", {"this": rows, "expression": chosen}, tree.place))
+        zero = Tree("Literal", {"this": "0", "is_string": False})
+        has_some = Tree("GT", {"this": self.figure(known), "expression": zero})
+        says = Tree("GT" if name == "bool_or" else "EQ", {"this": found, "expression": zero})
+        return Tree("Case", {"ifs": (Tree("If", {"this": has_some, "true": says}),)}, tree.place)
+
+    def several(self, tree: Tree, call: Tree) -> Tree | None:
+        """Return an array of percentiles as percentiles."""
+        inner = call.child("this") if call.kind == "WithinGroup" else None
+        fractions = () if inner is None else inner.children("expressions")
+        if inner is None or len(fractions) != 1 or fractions[0].kind != "Array":
+            return None
+        each = []
+        for fraction in fractions[0].children("expressions"):
+            one = call.having(this=inner.having(expressions=(fraction,)))
+            each.append(self.figure(tree.having(this=one) if tree.kind == "Filter" else one))
+        return Tree("Array", {"expressions": tuple(each)}, tree.place)
+
+    def skips_nobody(self, argument: Tree | None) -> bool:
+        """Return whether a figure skips rows for which a LEFT JOIN finds no people."""
+        if argument is None:
+            return False
+        nodes = list(argument.walk())
+        columns = [column_name(node) for node in nodes if node.kind == "Column"]
+        return (
+            bool(columns)
+            and all(node.kind in _STRICT for node in nodes)
+            and not any(alias in self.rows.found_by for alias, _ in columns)
+        )
+
+    def is_filled(self, tree: Tree) -> bool:
+        """Return whether an expression is a column that is never NULL."""
+        alias, name = column_name(tree) if tree.kind == "Column" else ("", "")
+        return any(
+            source.alias == alias and source.on is None and column.is_filled
+            for source in self.rows.sources
+            for column in source.relation.columns
+            if column.name == name
+        )
+
+
+def _percentile(tree: Tree) -> tuple[str, Tree | None, Tree | None]:
+    """Return the name, the argument and the fraction of an aggregate WITHIN GROUP."""
+    call, order = tree.child("this"), tree.child("expression")
+    parts = () if order is None else order.children("expressions")
+    if call is None or len(parts) != 1 or parts[0].args.get("desc"):
+        raise Refusal("Q301", tree.place, "A percentile is over one column, in ascending order.")
+    fraction = next(iter(call.children("expressions")), None)
+    return call.text("this").lower(), parts[0].child("this"), fraction
+
+
+def _call(call: Tree) -> tuple[str, Tree | None, None]:
+    """Return the name and the argument of an aggregate, None for a star."""
+    name, arguments = call.text("this").lower(), call.children("expressions")
+    if len(arguments) != 1 or name in PERCENTILES:
+        raise Refusal("Q301", call.place, "This aggregate has one argument.")
+    (argument,) = arguments
+    if argument.kind == "Star":
+        return name, None, None
+    if argument.kind == "Distinct":
+        parts = argument.children("expressions")
+        if name != "count" or len(parts) != 1:
+            raise Refusal("Q301", call.place, "DISTINCT stands in count only.", "Leave it out.")
+        return "count_distinct", parts[0], None
+    return name, argument, None
 
 
 def is_aggregate(tree: Tree) -> bool:
@@ -645,7 +825,8 @@ def is_aggregate(tree: Tree) -> bool:
 
 def _has_aggregate(tree: Tree) -> bool:
     return any(
-        is_aggregate(node) and tree.kind != "Window"
+        (is_aggregate(node) or (node.kind == "Anonymous" and node.text("this").lower() in _OTHER_AGGREGATES))
+        and tree.kind != "Window"
         for node in tree.walk(lambda node: node.kind not in _QUERIES)
     )
 

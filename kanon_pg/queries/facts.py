@@ -30,6 +30,8 @@ class Column:
         run anything.
     is_number : bool
         Whether values can be added.
+    is_filled : bool
+        Whether it is NOT NULL.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Column:
     role: Role = Role.KNOWN
     is_built_in: bool = True
     is_number: bool = False
+    is_filled: bool = False
 
     @property
     def is_secret(self) -> bool:

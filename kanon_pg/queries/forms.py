@@ -1,8 +1,8 @@
 """The forms that expressions of a block may have: half a page of rules, checked before anything is read.
 
-Known columns may stand in any expression of PostgreSQL's own functions and operators that depends on nothing but its
-arguments and settings that are pinned. Expressions of secret columns never fail, whatever the values: they compare
-columns with constants, divide values into classes, and are numbers of figures as they are.
+Known columns may stand in any expression of PostgreSQL's own functions and operators that depends on
+nothing but its arguments and settings that are pinned. Expressions of secret columns never fail, whatever
+the values: they compare columns with constants, divide values into classes, and are numbers of figures.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kanon_pg.queries.scanner import NUMBER_MARK, PLACE
 from kanon_pg.queries.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
+_PATTERNS = frozenset({"Like", "ILike", "RegexpLike", "RegexpILike"})
 _COMPARISONS = frozenset(
     [
         "EQ",
@@ -98,6 +99,7 @@ def check_forms(block: Block, people: People, facts: Facts) -> None:
         With the form that passes.
     """
     links = {id(node) for condition in _conditions(block) for node in _linked(condition, block)}
+    links |= {id(node) for figure in block.figures for node in _counted(figure, people)}
     for condition in _conditions(block):
         _check_expression(condition, block, facts, links)
         if block.depends_on_secrets(condition):
@@ -110,7 +112,7 @@ def check_forms(block: Block, people: People, facts: Facts) -> None:
                 "Q303",
                 key.place,
                 "A sensitive column is grouped as it is, or by classes of it.",
-                "For example: floor(cost / 1000), width_bucket(cost, 0, 10000, 5), CASE WHEN cost < 100 THEN 'low' END.",
+                "For example: floor(cost / 1000), CASE WHEN cost < 100 THEN 'low' END.",
             )
     for figure in block.figures:
         _check_figure(figure, block, people, facts)
@@ -135,6 +137,20 @@ def _linked(condition: Tree, block: Block) -> Iterator[Tree]:
         columns = [side for side in sides if side.kind == "Column" and column_name(side)[0] in protected]
         if node.kind == "EQ" and len(columns) == 2:
             yield from columns
+
+
+def _counted(figure: Figure, people: People) -> Iterator[Tree]:
+    """Yield the columns of people that a figure asks for a value of, as count(person) does."""
+    for condition in figure.conditions:
+        column, value = condition.child("this"), condition.child("expression")
+        is_counted = condition.kind == "Is" and condition.args.get("negate") and value == Tree("Null", {})
+        if (
+            is_counted
+            and column is not None
+            and column.kind == "Column"
+            and column_name(column) in people.same
+        ):
+            yield column
 
 
 def _check_expression(tree: Tree, block: Block, facts: Facts, may_be_withheld: set[int]) -> None:
@@ -185,14 +201,14 @@ def _check_secrets_above(block: Block, people: People) -> None:
             "Q308",
             weighted[0].written.place,
             "Where a sensitive column of a linked table is read, only people are counted.",
-            "Write count(DISTINCT person), or ask about that table alone, with EXISTS (SELECT ...) for the other one.",
+            "Write count(DISTINCT person), or ask about that table alone, with EXISTS for the other one.",
         )
     for key in block.keys:
         if any(node.kind == "Column" and column_name(node)[0] == people.finest.alias for node in key.walk()):
             raise Refusal(
                 "Q308",
                 key.place,
-                "Where a sensitive column of a linked table is read, rows are grouped by columns of that table.",
+                "Where a sensitive column of a linked table is read, keys are columns of that table.",
                 "Leave this key out, and choose one value of it at a time: WHERE column = value.",
             )
 
@@ -207,10 +223,14 @@ def _counts_people(figure: Figure, people: People) -> bool:
     )
 
 
-# --- secrets: nothing here may fail, whatever the values -----------------------------------------------------
+# --- secrets: nothing here may fail, whatever the values ----------------------------------------------------
 
 _CONSTANTS = frozenset(
     [
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
         "Literal",
         "Null",
         "Boolean",
@@ -233,6 +253,13 @@ def _check_secret_condition(tree: Tree, block: Block) -> None:
         for part in tree.parts:
             _check_secret_condition(part, block)
         return
+    if tree.kind == "Exists" and not _is_public_lookup(tree, block):
+        raise Refusal(
+            "Q307",
+            tree.place,
+            "A sensitive column has no place in a subquery.",
+            "Join its table along the link, and write count(DISTINCT person).",
+        )
     own = {source.alias for source in block.sources}
     columns = [node for node in tree.walk() if node.kind == "Column" and column_name(node)[0] in own]
     if any(not block.depends_on_secrets(node) for node in columns):
@@ -241,13 +268,6 @@ def _check_secret_condition(tree: Tree, block: Block) -> None:
             tree.place,
             "A condition on a sensitive column is joined to others by AND only.",
             "Ask once for each side of OR.",
-        )
-    if tree.kind == "Exists" and not _is_public_lookup(tree, block):
-        raise Refusal(
-            "Q307",
-            tree.place,
-            "A sensitive column has no place in a subquery.",
-            "Join its table along the link.",
         )
     if tree.kind != "Exists" and not _is_comparison(tree):
         raise Refusal(
@@ -275,9 +295,12 @@ def _is_condition(tree: Tree) -> bool:
 
 
 def _is_comparison(tree: Tree) -> bool:
-    """Return whether a condition compares columns with constants or each other."""
+    """Return whether a condition compares columns with constants or each other; patterns are constants."""
+    patterns = tree.children("expression") if tree.kind in _PATTERNS else ()
     return tree.kind == "Column" or (
-        tree.kind in _COMPARISONS and all(part.kind == "Column" or _is_constant(part) for part in tree.parts)
+        tree.kind in _COMPARISONS
+        and all(part.kind == "Column" or _is_constant(part) for part in tree.parts)
+        and all(map(_is_constant, patterns))
     )
 
 
@@ -295,7 +318,10 @@ def _is_safe(tree: Tree, block: Block) -> bool:
     if tree.kind == "Column" or _is_constant(tree):
         return tree.kind != "Column" or block.depends_on_secrets(tree)
     if tree.kind in _CONNECTIVES | _COMPARISONS - {"Paren"} and tree.kind != "Paren":
-        return _is_condition(tree)
+        # what known columns decide, too, is another choice of rows than the one that is compared
+        return _is_condition(tree) and all(
+            block.depends_on_secrets(node) for node in tree.walk() if node.kind == "Column"
+        )
     if tree.kind == "Case" and left is not None:
         whens = tree.children("ifs")
         parts = [
@@ -306,21 +332,17 @@ def _is_safe(tree: Tree, block: Block) -> bool:
         ]
         return all(_is_safe(part, block) for part in parts)
     if tree.kind == "Cast":
-        return (
-            left is not None
-            and _is_safe(left, block)
-            and _widens(left, (tree.child("to") or tree).text("this"), block)
-        )
+        return left is not None and _is_safe(left, block) and _widens(left, tree.child("to") or tree, block)
     if tree.kind in {"Add", "Sub", "Mul", "Div"} and left is not None and right is not None:
         return (
             all(_is_safe(part, block) for part in (left, right))
             and (_has_no_bounds(tree, block) or _is_divided(left, right))
             and (tree.kind != "Div" or _is_no_zero(right))
         )
-    if tree.kind == "Anonymous" and tree.text("this").lower() not in _TOTAL:
-        return False
-    return tree.kind in {"Paren", "Neg", "Case", "If", "Anonymous", "Coalesce"} and all(
-        _is_safe(part, block) for part in tree.parts
+    return (
+        tree.kind in {"Paren", "Neg", "Case", "If", "Anonymous", "Coalesce"}
+        and (tree.kind != "Anonymous" or _is_total(tree))
+        and all(_is_safe(part, block) for part in tree.parts)
     )
 
 
@@ -343,26 +365,56 @@ _TOTAL = frozenset(
         "left",
     ]
 )
-"""Functions that fail for no value of their first argument."""
+"""Functions that fail for no value of the argument that `_VALUES` names, of the first one else."""
+
+_VALUES = {"date_trunc": 1, **dict.fromkeys(["coalesce", "nullif", "greatest", "least"])}
+"""Which argument of a function may be a value; None for all."""
 
 
-def _widens(tree: Tree, target: str, block: Block) -> bool:
-    """Return whether a type has all values of an expression."""
-    columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
-    if target in {"INT", "BIGINT", "SMALLINT"}:
-        return tree.kind in _CONNECTIVES | _COMPARISONS or all(one.type_name == "boolean" for one in columns)
-    return target in {"DECIMAL", "DOUBLE", "DATE", "TEXT"} and all(
-        one.is_number or target in {"DATE", "TEXT"} for one in columns
+def _is_total(call: Tree) -> bool:
+    """Return whether a function fails for no value of what is no constant."""
+    name = call.text("this").lower()
+    value = _VALUES.get(name, 0)
+    return name in _TOTAL and all(
+        value in {None, place} or _is_constant(one) for place, one in enumerate(call.children("expressions"))
     )
+
+
+def _widens(tree: Tree, to: Tree, block: Block) -> bool:
+    """Return whether a type has all values of an expression."""
+    tree, target = _inside(tree), to.text("this")
+    columns = [block.column(node) for node in tree.walk() if node.kind == "Column"]
+    # texts become numbers and dates, or fail, when they are reached
+    has_texts = any(
+        node.kind == "Literal" and node.args.get("is_string") and not node.text("this").endswith(NUMBER_MARK)
+        for node in tree.walk()
+    )
+    if to.children("expressions"):
+        return False
+    if target in {"INT", "BIGINT", "SMALLINT"}:
+        is_truth = tree.kind in _CONNECTIVES | _COMPARISONS
+        return is_truth or (not has_texts and all(one.type_name == "boolean" for one in columns))
+    if target == "DATE":
+        return tree.kind == "Column" and columns[0].type_name.startswith(("date", "timestamp"))
+    if target == "DOUBLE":
+        return tree.kind == "Column" and columns[0].is_number
+    return target == "TEXT" or (
+        target == "DECIMAL" and not has_texts and all(one.is_number for one in columns)
+    )
+
+
+def _inside(tree: Tree) -> Tree:
+    """Return what parentheses are around."""
+    inner = tree.child("this") if tree.kind == "Paren" else None
+    return tree if inner is None else _inside(inner)
 
 
 def _is_divided(left: Tree, right: Tree) -> bool:
     """Return whether a class is multiplied by its width, which gives no more than the value itself."""
-    return (
-        any(node.kind == "Div" for node in left.walk())
-        and right.kind == "Literal"
-        and len(right.text("this")) < 12
-    )
+    left = _inside(left)
+    if left.kind == "Anonymous" and left.text("this").lower() in {"floor", "trunc", "ceil", "round"}:
+        left = _inside(next(iter(left.children("expressions")), left))
+    return left.kind == "Div" and left.child("expression") == right and right.kind == "Literal"
 
 
 def _has_no_bounds(tree: Tree, block: Block) -> bool:
@@ -420,7 +472,7 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
         raise Refusal(
             "Q306",
             place,
-            "A number of a sensitive column is calculated of sensitive columns of one table alone, and never fails.",
+            "A number of sensitive columns is calculated of those of one table alone, and never fails.",
             "For example: avg(cost), avg(cost / nullif(days, 0)), avg(CASE WHEN died THEN 1 ELSE 0 END).",
         )
 
@@ -441,7 +493,7 @@ def _check_means(block: Block, people: People) -> None:
                 "Q310",
                 figure.written.place,
                 "Where a sensitive column chooses rows, other columns are shown by their rounded mean only.",
-                "Write avg(column), or of the difference of two in a unit: avg(extract(epoch FROM left_on - came)).",
+                "Write avg(column), or of a difference in a unit: avg(extract(epoch FROM left_on - came)).",
             )
         known = tuple(one for one in figure.conditions if not block.depends_on_secrets(one))
         if shown.setdefault(known, argument) != argument:
@@ -454,7 +506,7 @@ def _check_means(block: Block, people: People) -> None:
 
 
 def _is_length(tree: Tree) -> bool:
-    """Return whether an expression is a column, or says how far two are apart: no person can be marked by it."""
+    """Return whether an expression is a column, or says how far two are apart: it can mark no person."""
     if tree.kind == "Anonymous" and tree.text("this").lower() not in {"age", "date_part"}:
         return False
     kinds = {

@@ -1,7 +1,7 @@
-"""The SQL of a block, which counts people and sketches contributions beside every figure; no row leaves the server.
+"""The SQL of a block, which counts people and sketches contributions beside every figure.
 
-The rows of a block are grouped by person first, then by bucket, then by key. Sketches are sums modulo 2**31 of hashes
-over rows, so that those of a roll-up are sums of those of its rows.
+No row leaves the server. The rows of a block are grouped by person first, then by bucket, then by key.
+Sketches are sums modulo 2**31 of hashes over rows, so that those of a roll-up are sums of those of its rows.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kanon_pg.queries.blocks import (
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.people import People
+from kanon_pg.queries.scanner import NUMBER_MARK
 from kanon_pg.queries.trees import Tree, render
 
 SEED = "$1::pg_catalog.int8"
@@ -33,6 +34,14 @@ NOBODY = -1
 """People of a figure without rows."""
 
 _MOST = 2**31 - 1
+
+_ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
+_MOST_ARITHMETIC = 20
+_LONGEST_NUMBER = 20
+"""Digits of a number beside secrets: twenty products of such numbers are far from the largest number."""
+
+_SAMPLES = {"width_bucket": (0, "1"), "date_trunc": (1, "timestamptz '2000-01-01 00:00:00+00'")}
+"""By functions that fail for some constants: which argument is a value, and a value for which they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +72,9 @@ class Guarded:
     types : str
         Returns one row with the type of each key ``k1`` ... and figure ``f1`` ...
     text : str
-        Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no rows), those of all rows as
-        ``n0``, ``counts`` (of bucket and people of each figure in it) and ``sketch``. Takes
-        the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
+        Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no
+        rows), those of all rows as ``n0``, ``counts`` (of bucket and people of each figure in it) and
+        ``sketch``. Takes the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
     channels : tuple of str
         Of each set, in the order of the numbers in ``sketch``.
     measures : tuple of Measure
@@ -125,6 +134,7 @@ class _Writer:
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
+        self.whole: dict[str, str] = {}
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
@@ -181,6 +191,7 @@ class _Writer:
                     "A pattern for a sensitive column has no backslash.",
                     "Write _ for any character.",
                 )
+        self.require_plain_numbers()
         measures = [
             Measure(self.set_of(figure), self.needed(figure), self.is_chosen(figure))
             for figure in block.figures
@@ -197,9 +208,11 @@ class _Writer:
         if self.chooses:
             tables += self.known_tables(keys, sums, channels)
         tables += self.other_tables(keys)
+        result = self.result(keys)
+        whole = [f"{name} AS MATERIALIZED ({text})" for text, name in self.whole.items()]
         return Guarded(
             types=self.types(),
-            text=f"WITH {', '.join(tables)} {self.result(keys)}",
+            text=f"WITH {', '.join([*whole, *tables])} {result}",
             channels=tuple(channels),
             measures=tuple(measures),
             sets=len(self.filters),
@@ -242,6 +255,43 @@ class _Writer:
             for pattern in node.children("expression")
         ]
 
+    def require_plain_numbers(self) -> None:
+        """Refuse numbers beside secrets of which products may be too large, and divisors of 0."""
+        for tree in self.block.trees:
+            nodes = list(tree.walk()) if self.block.depends_on_secrets(tree) else []
+            arithmetic = [node for node in nodes if node.kind in _ARITHMETIC and aliases(node)]
+            for node in arithmetic:
+                numbers = [self.sql(part) for part in node.parts if _is_number(part)]
+                divisor = node.child("expression") if node.kind == "Div" else None
+                is_zero = divisor is not None and _is_number(divisor) and float(self.sql(divisor)) == 0
+                is_plain = all(len(one) <= _LONGEST_NUMBER and "e" not in one.lower() for one in numbers)
+                if is_zero or not is_plain or len(arithmetic) > _MOST_ARITHMETIC:
+                    raise Refusal(
+                        "Q303",
+                        node.place,
+                        "What is calculated of a sensitive column may fail.",
+                        "Write fewer and plainer numbers, and none that is 0 as a divisor.",
+                    )
+
+    def tried(self) -> list[str]:
+        """Return conditions that fail for constants for which what is said of secrets would fail.
+
+        A pattern that is none, a sum that is too large, bounds that are equal: they fail before they meet a
+        value, and so for all values.
+        """
+        found = [f"coalesce('' ~ {pattern}, true)" for pattern in self.patterns("RegexpLike", "RegexpILike")]
+        trees = [tree for tree in self.block.trees if self.block.depends_on_secrets(tree)]
+        for node in (node for tree in trees for node in tree.walk()):
+            if node.kind in _ARITHMETIC and not aliases(node):
+                found.append(f"({self.sql(node)}) IS NULL")
+            sample = _SAMPLES.get(node.text("this").lower()) if node.kind == "Anonymous" else None
+            if sample is not None and aliases(node):
+                place, value = sample
+                arguments = [self.sql(one) for one in node.children("expressions")]
+                arguments[place : place + 1] = [value]
+                found.append(f"pg_catalog.{node.text('this').lower()}({', '.join(arguments)}) IS NULL")
+        return found
+
     def needed(self, figure: Figure) -> int:
         return 2 * self.k if figure.function in SPREADS and self.reads_secret(figure) else self.k
 
@@ -268,7 +318,7 @@ class _Writer:
         )
 
     def from_clause(self) -> str:
-        # a row that a secret finds leaves the rows that are known as they are: it is joined to them, and chosen later
+        # a row that a secret finds leaves the known rows as they are: it is joined to them, and chosen later
         found = self.block.found_by_secrets
         inner = [source for source in self.block.sources if source.on is None and source.alias not in found]
         left = [
@@ -300,7 +350,7 @@ class _Writer:
         return f"FROM {text}{' WHERE ' + conditions if conditions else ''}"
 
     def in_order_of_joins(self, found: Collection[str]) -> Iterator[tuple[Source, frozenset[str]]]:
-        """Yield the sources that secrets find, each after those by which it is found, and what comes after it."""
+        """Yield the sources that secrets find, each after those by which it is found, and what follows it."""
         waiting = {source.alias: source for source in self.block.sources if source.alias in found}
         while waiting:
             ready = [one for one in waiting if self.is_found(waiting[one], frozenset(waiting) - {one})]
@@ -333,7 +383,7 @@ class _Writer:
         written: dict[str, str] = {}
         for number, figure in enumerate(self.block.figures, 1):
             if figure.argument is not None and not self.counts_people(figure):
-                text = self.sql(figure.argument)
+                text = self.number(figure)
                 if text not in written:
                     written[text] = f"a{len(written) + 1}"
                     outputs.append(f"{text} AS {written[text]}")
@@ -370,11 +420,8 @@ class _Writer:
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
             entering = inner.of(f"count({argument}){_filter(condition)}")
-            with_rows = (
-                middle.of(f"count(person) FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)")
-                if condition
-                else everybody
-            )
+            entered = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
+            with_rows = middle.of(f"count(person){entered}") if condition else everybody
             counted = self.counted(number, figure)
             counting = with_rows
             if counted:
@@ -383,7 +430,9 @@ class _Writer:
                 )
                 counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
             by_bucket.append(counting)
-            nobody = f"sum({with_rows}) = 0" if condition or keys == [] else "false"
+            nobody = "false"
+            if condition or not keys:  # rows whose person is unknown are rows
+                nobody = f"coalesce(sum({middle.of(f'count(*){entered}')}), 0) = 0"
             self.people_columns.append(outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END"))
             if self.is_other(figure) or self.counts_people(figure):
                 continue
@@ -423,8 +472,9 @@ class _Writer:
         packed = [*packed, f"{_row(known)} AS g"]
         group = f"{', '.join(known)}, " if known else ""
         by_keys = f" GROUP BY {', '.join(known)}" if known else ""
+        people = ", ".join([*known, "person", *hashed])
         return [
-            f"known_people AS (SELECT {', '.join([*known, 'person', *hashed])} FROM rows AS r GROUP BY {group}person)",
+            f"known_people AS (SELECT {people} FROM rows AS r GROUP BY {group}person)",
             f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed])} FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
             f"known AS (SELECT {', '.join([*known, *packed])} FROM known_buckets{by_keys})",
@@ -441,15 +491,12 @@ class _Writer:
                 place = number * len(channels) + channel
                 value = f"r{channel}" if name != "people" else None
                 if value is None:
-                    hashed.append(
-                        f"((count(*){condition} * {_hash(['person'])}) & {_MOST})::pg_catalog.int4 AS h{place}"
-                    )
+                    added = f"(count(*){condition} * {_hash(['person'])})"
                 else:
                     # a row of a table above counts once, however many rows below it has
                     value = f"DISTINCT {value}" if channel in self.once else value
-                    hashed.append(
-                        f"(coalesce(sum({value}){condition}, 0)::pg_catalog.int8 & {_MOST})::pg_catalog.int4 AS h{place}"
-                    )
+                    added = f"coalesce(sum({value}){condition}, 0)::pg_catalog.int8"
+                hashed.append(f"({added} & {_MOST})::pg_catalog.int4 AS h{place}")
                 bucketed.append(f"(sum(h{place}) & {_MOST})::pg_catalog.int4 AS h{place}")
         entry = " || ".join(["pg_catalog.int2send(bucket)", *(f"pg_catalog.int4send({one})" for one in sums)])
         return hashed, bucketed, [f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS sketch"]
@@ -469,7 +516,14 @@ class _Writer:
         alias, _ = min(self.block.secrets([figure.argument]))
         source = next(one for one in self.block.sources if one.alias == alias)
         value = self.sql(figure.argument)
-        return f"SELECT {value} FROM {_table(source)} WHERE {value} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        return self.of_whole_table(
+            f"SELECT {value} AS v FROM {_table(source)} WHERE {value} IS NOT NULL"
+            " GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        )
+
+    def of_whole_table(self, text: str) -> str:
+        """Return SQL of a value that is computed even if no row asks for it: blocks that are read tell."""
+        return f"SELECT v FROM {self.whole.setdefault(text, f'whole_{len(self.whole) + 1}')}"
 
     def other_tables(self, keys: list[str]) -> list[str]:
         """Return the table of figures that need their rows."""
@@ -494,7 +548,7 @@ class _Writer:
         return found
 
     def percentile(self, number: int, figure: Figure, keys: list[str], chosen: str) -> list[str]:
-        """Return the tables of a percentile: the mean over the values nearest its rank, of at least k people."""
+        """Return the tables of a percentile: the mean over the values of k people nearest its rank."""
         argument = self.arguments[number]
         condition = " AND ".join(
             part
@@ -514,11 +568,12 @@ class _Writer:
             f" row_number() OVER ({by} ORDER BY {argument}) - 1 AS place,"
             f" count(*) OVER ({by}) AS n FROM rows WHERE {condition})",
             # equal values are as near as the nearest of them
-            f"away_{number} AS (SELECT g, person, a, min({away}) OVER (PARTITION BY g, a) AS away FROM ranked_{number})",
+            f"away_{number} AS (SELECT g, person, a, min({away}) OVER (PARTITION BY g, a) AS away"
+            f" FROM ranked_{number})",
             f"reach_{number} AS (SELECT g, (array_agg(away ORDER BY away))[{self.k}] AS reach FROM"
             f" (SELECT g, person, min(away) AS away FROM away_{number} GROUP BY g, person) AS r GROUP BY g)",
-            f"middle_{number} AS (SELECT g, avg(a) AS o FROM away_{number} INNER JOIN reach_{number} USING (g)"
-            " WHERE away <= reach GROUP BY g)",
+            f"middle_{number} AS (SELECT g, avg(a) AS o FROM away_{number}"
+            f" INNER JOIN reach_{number} USING (g) WHERE away <= reach GROUP BY g)",
         ]
 
     def result(self, keys: list[str]) -> str:
@@ -540,7 +595,9 @@ class _Writer:
             joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
         tables = "known AS w LEFT JOIN shown AS s ON s.g = w.g" if self.chooses else "shown AS s"
         sketches = f"{'w' if self.chooses else 's'}.sketch, coalesce(s.counts, '') AS counts"
-        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins}"
+        # at the top of the plan, before a row is sought
+        first = " AND ".join(f"(SELECT count(*) FROM {name}) >= 0" for name in self.whole.values()) or "true"
+        return f"SELECT {', '.join([*shown, *people])}, {sketches} FROM {tables}{joins} WHERE {first}"
 
     def value(self, number: int, figure: Figure) -> str:
         if self.counts_people(figure):
@@ -553,12 +610,21 @@ class _Writer:
         mean = f"{total} / nullif({rows}, 0)"
         if self.rounds(figure):
             mean = self.rounded(number, figure, f"({mean})::numeric")
-            return mean if figure.function == "avg" else f"{rows} * {mean}"
+            mean = mean if figure.function == "avg" else f"{rows} * {mean}"
+            is_time = figure.argument is not None and _is_interval(figure.argument, self.block)
+            return f"justify_hours(({mean}) * interval '1 second')" if is_time else mean
         return total if figure.function == "sum" else mean
 
     def rounds(self, figure: Figure) -> bool:
-        """Return whether E3 speaks of a figure: it is a number of a known column, and secrets choose its rows."""
+        """Return whether E3 speaks of a figure: a number of a known column, of rows that secrets choose."""
         return figure.function in {"sum", "avg"} and not self.reads_secret(figure) and self.is_chosen(figure)
+
+    def number(self, figure: Figure) -> str:
+        """Return SQL of what a figure adds up: of a time of which a rounded mean is shown, its seconds."""
+        assert figure.argument is not None  # noqa: S101 - callers check
+        text = self.sql(figure.argument)
+        is_time = self.rounds(figure) and _is_interval(figure.argument, self.block)
+        return f"extract(epoch FROM {text})" if is_time else text
 
     def is_chosen(self, figure: Figure) -> bool:
         """Return whether secrets choose the rows of a figure."""
@@ -572,8 +638,9 @@ class _Writer:
         tables = " CROSS JOIN ".join(
             _table(source) for source in self.block.sources if source.alias in aliases(figure.argument)
         )
-        spread = f"(SELECT stddev({self.sql(figure.argument)})::float8 FROM {tables})"
-        step = f"nullif(({spread} / sqrt(nullif(greatest(s.{self.people_columns[number]}, 0), 0)) / 2)::numeric, 0)"
+        spread = self.of_whole_table(f"SELECT stddev({self.number(figure)})::float8 AS v FROM {tables}")
+        people = f"nullif(greatest(s.{self.people_columns[number]}, 0), 0)"
+        step = f"nullif((({spread}) / sqrt({people}) / 2)::numeric, 0)"
         return f"coalesce(round({mean} / {step}) * {step}, {mean})"
 
     def types(self) -> str:
@@ -591,20 +658,35 @@ class _Writer:
         inner = [source for source in self.block.sources if source.on is None]
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
-        # a pattern that is none fails here, before it meets a value
-        patterns = self.patterns("RegexpLike", "RegexpILike")
-        tried = " AND ".join(
-            ["true", *(f"coalesce('' ~ {pattern}, true) IS NOT NULL" for pattern in patterns)]
-        )
+        tried = " AND ".join(["true", *(f"({one}) IS NOT NULL" for one in self.tried())])
         return (
-            f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group})"
-            f" AS t ON true WHERE {tried}"
+            f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN"
+            f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group}) AS t ON true WHERE {tried}"
         )
+
+
+def _is_number(tree: Tree) -> bool:
+    """Return whether a node is a number as it is written."""
+    return tree.kind == "Literal" and (
+        not tree.args.get("is_string") or tree.text("this").endswith(NUMBER_MARK)
+    )
 
 
 def named_by(condition: Tree, source: Source, later: frozenset[str]) -> bool:
     """Return whether a condition is about a source, and about none that is joined later."""
     return source.alias in aliases(condition) and later.isdisjoint(aliases(condition))
+
+
+def _is_interval(tree: Tree, block: Block) -> bool:
+    """Return whether a column or a difference of two columns is a time."""
+    if tree.kind == "Column":
+        return block.column(tree).type_name.startswith("interval")
+    if tree.kind == "Sub":
+        return all(
+            part.kind == "Column" and block.column(part).type_name.startswith("timestamp")
+            for part in tree.parts
+        )
+    return tree.kind == "Paren" and all(_is_interval(part, block) for part in tree.parts)
 
 
 class _Columns:

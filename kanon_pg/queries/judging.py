@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -13,15 +13,19 @@ from zlib import crc32
 
 from kanon_pg.queries.guarded import NOBODY, Guarded
 from kanon_pg.queries.sketches import FigureSet, Shape, conflict
+from kanon_pg.queries.sketches import Keys as SketchKeys
 
 MOST_KEYS = 8
 """Keys of a block: an answer is rolled up over every subset of them."""
 
 _MASK = 2**31 - 1
 
+_TINY = -1
+"""In place of a key: sets of few people, which are compared with each other."""
+
 Keys: TypeAlias = "tuple[str | None, ...]"
 Sketches: TypeAlias = "tuple[int, ...]"
-"""One for each set and channel, of which each bucket takes 64 bits of the number, so that numbers can be added."""
+"""One for each set and channel; each bucket takes 64 bits of the number, so that numbers can be added."""
 
 _Set: TypeAlias = "tuple[str | None, int, Sketches]"
 """The column of which a rounded mean is shown, the number of the set, and a sketch for each channel."""
@@ -186,7 +190,7 @@ class _Judge:
     # --- E2 ------------------------------------------------------------------------------------------------
 
     def disclosed(self, shown: set[int]) -> dict[_Set, tuple[tuple[int, ...], Keys]]:
-        """Return the sets of the known groups that are shown and of their roll-ups, and where each was found."""
+        """Return the sets of the known groups that are shown and of their roll-ups, and where each stands."""
         width = max(map(len, self.groups), default=0)
         groups = [keys for keys, positions in self.groups.items() if not shown.isdisjoint(positions)]
         found: dict[_Set, tuple[tuple[int, ...], Keys]] = {}
@@ -213,16 +217,23 @@ class _Judge:
             met = {
                 other
                 for name, own in keys.items()
-                for key in (*own.near, *own.single, *[0] * own.is_tiny)
-                for other in near[name, key]
+                for key in self.sought(own)
+                for other in near.get((name, key), ())
                 if other[1] != one[1]
             }
             if any(conflict(self.figure_set(one), self.figure_set(other), self.k) for other in met):
                 bad.add(one)
             for name, own in keys.items():
-                for key in (*own.stored, *own.single, *[0] * own.is_tiny):
+                for key in (*own.stored, *own.single, *[_TINY] * own.is_tiny):
                     near[name, key].append(one)
         return bad
+
+    def sought(self, keys: SketchKeys) -> Iterator[int]:
+        """Yield the keys by which sets that conflict are found."""
+        for key in (*keys.near, *keys.near_single):
+            yield from range(key, key + self.shape.span)
+        if keys.is_tiny:
+            yield _TINY
 
     def rolled_up(self, groups: Iterable[Keys], subset: tuple[int, ...]) -> dict[Keys, Sketches]:
         found: dict[Keys, Sketches] = {}
@@ -234,7 +245,7 @@ class _Judge:
         return found
 
     def smallest_group(self, shown: set[int], subset: tuple[int, ...], keys: Keys) -> Sequence[int]:
-        """Return the known group of a roll-up that has the fewest people; none if all are left out already."""
+        """Return the known group of a roll-up that has the fewest people; none if all are left out."""
         inside = [
             positions
             for one, positions in self.groups.items()

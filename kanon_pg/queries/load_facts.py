@@ -209,6 +209,7 @@ def _relation(row: Row) -> Relation:
                 role=roles.get(column["name"], Role.WITHHELD) if known.is_about_people else Role.KNOWN,
                 is_built_in=column["is_built_in"],
                 is_number=column["is_number"],
+                is_filled=column["is_filled"],
             )
             for column in columns
             if known.is_about_people or column["selectable"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kanon_pg.queries.trees import Tree
 
 _SQL_NAMES = {
@@ -36,34 +38,32 @@ def given_name(tree: Tree) -> str:
 
 def _strong_name(tree: Tree) -> str | None:
     """Return the name that an expression has inside a cast, too, and as the ELSE of a CASE."""
-    if tree.kind in _SQL_NAMES:
-        return _SQL_NAMES[tree.kind]
-    inner = tree.child("this")
-    if tree.kind == "Column":
-        return _identifier(inner) if inner is not None and inner.kind == "Identifier" else None
-    if tree.kind == "Anonymous":
-        return _identifier(inner) if inner is not None else tree.text("this").lower()
-    if tree.kind == "Trim":
-        return _TRIMS.get(tree.text("position").upper() or "BOTH")
-    if tree.kind == "Case":
-        default = tree.child("default")
-        return None if default is None else _strong_name(default)
-    if tree.kind == "Dot":
-        call = tree.child("expression")
-        return None if call is None else _strong_name(call)
-    if tree.kind == "Subquery":
-        return _of_query(tree)
-    if tree.kind in {"Paren", "Cast", "Filter", "Window", "WithinGroup"}:
+    if tree.kind in _INSIDE:
+        inner = tree.child(_INSIDE[tree.kind])
         return None if inner is None else _strong_name(inner)
-    return None
+    named = _NAMED.get(tree.kind)
+    return _SQL_NAMES.get(tree.kind) if named is None else named(tree)
+
+
+def _of_column(tree: Tree) -> str | None:
+    inner = tree.child("this")
+    return _identifier(inner) if inner is not None and inner.kind == "Identifier" else None
+
+
+def _of_call(tree: Tree) -> str | None:
+    inner = tree.child("this")
+    return tree.text("this").lower() if inner is None else _identifier(inner)
+
+
+def _of_trim(tree: Tree) -> str | None:
+    return _TRIMS.get(tree.text("position").upper() or "BOTH")
 
 
 def _weak_name(tree: Tree) -> str | None:
     inner, target = tree.child("this"), tree.child("to")
     if tree.kind == "Cast" and target is not None:
-        below = None if inner is None else _weak_name(inner)
         name = target.text("this").lower()
-        return below or _TYPES.get(name, name)
+        return _TYPES.get(name, name)
     if tree.kind == "Paren":
         return None if inner is None else _weak_name(inner)
     return _WEAK_NAMES.get(tree.kind)
@@ -84,3 +84,23 @@ def _of_query(tree: Tree) -> str | None:
 def _identifier(tree: Tree) -> str:
     text = tree.text("this")
     return text if tree.args.get("quoted") else text.lower()
+
+
+_INSIDE = {
+    "Case": "default",
+    "Dot": "expression",
+    "Paren": "this",
+    "Cast": "this",
+    "Filter": "this",
+    "Window": "this",
+    "WithinGroup": "this",
+}
+"""What is named by a part of it, and by which."""
+
+_NAMED: dict[str, Callable[[Tree], str | None]] = {
+    "Column": _of_column,
+    "Anonymous": _of_call,
+    "Trim": _of_trim,
+    "Subquery": _of_query,
+}
+"""What has a name of its own."""

@@ -193,7 +193,7 @@ def _require_joined_by_people(protected: list[Source], inner: list[Source], bloc
             raise Refusal(
                 "Q403",
                 0,
-                f"{lacking[0].relation.name} is not joined along a link, so that rows of several people would meet.",
+                f"{lacking[0].relation.name} is not joined along a link: rows of several people would meet.",
                 "Join by all columns of a link (see kanon.links).",
             )
 
@@ -234,9 +234,7 @@ def _is_joined(child: str, parent: Source, link: Link, equal: frozenset[frozense
 def _equalities(conditions: Iterable[Tree]) -> frozenset[frozenset[tuple[str, str]]]:
     """Return the pairs of columns that conditions hold equal, with what follows from them."""
     groups: list[set[tuple[str, str]]] = []
-    for condition in conditions:
-        while condition.kind == "Paren" and condition.child("this") is not None:
-            condition = condition.child("this") or condition
+    for condition in map(_inside, conditions):
         sides = [condition.child("this"), condition.child("expression")]
         if condition.kind != "EQ" or any(side is None or side.kind != "Column" for side in sides):
             continue
@@ -246,6 +244,12 @@ def _equalities(conditions: Iterable[Tree]) -> frozenset[frozenset[tuple[str, st
     return frozenset(
         frozenset({one, other}) for group in groups for one in group for other in group if one != other
     )
+
+
+def _inside(tree: Tree) -> Tree:
+    """Return what parentheses are around."""
+    inner = tree.child("this") if tree.kind == "Paren" else None
+    return tree if inner is None else _inside(inner)
 
 
 def _inner_conditions(exists: Tree) -> Iterable[Tree]:

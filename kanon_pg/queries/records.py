@@ -213,9 +213,3 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
             }
         )
     return found
-
-
-def _remedy(relation: str, problem: KanonError) -> str:
-    begin = f"SELECT kanon.restart_record({Literal(relation)});"
-    # a file that cannot be read now is not to be given up
-    return problem.hint or "" if isinstance(problem, LedgerUnavailable) else f"{problem.hint} {begin}"

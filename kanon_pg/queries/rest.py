@@ -37,7 +37,7 @@ def rest_sql(cut: Cut, answers: Mapping[str, BlockAnswer]) -> str:
     """
     tables = [
         f"{Identifier.of(name)} AS (SELECT * FROM pg_catalog.jsonb_to_recordset("
-        f"$1 OPERATOR(pg_catalog.->) {Literal(name)}) AS t({_columns(answer)}))"
+        f"$1::pg_catalog.jsonb OPERATOR(pg_catalog.->) {Literal(name)}) AS t({_columns(answer)}))"
         for name, answer in answers.items()
     ]
     clause = cut.rest.child("with_")

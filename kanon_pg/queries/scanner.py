@@ -176,7 +176,7 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
         used, constant = _constant_at(tokens, number, values)
         if constant is not None:
             # equal ones are one, so that an expression is found again where it is repeated
-            number_mark = NUMBER_MARK if token.kind == "number" else ""
+            number_mark = NUMBER_MARK if _MODEST.fullmatch(token.text) else ""
             piece = f"'{PLACE}{constants.setdefault(constant, len(constants))}{number_mark}'"
         elif token.kind == "name" or not token.text.isascii():
             piece = str(Identifier.of(token.text))
@@ -256,7 +256,7 @@ def _after_comment(text: str, place: int) -> int:
 
 def _strange(text: str, place: int) -> Refusal:
     character = text[place]
-    if character == "'" or character == '"':
+    if character in {"'", '"'}:
         return Refusal("Q008", place, "A string or a quoted name does not end.", "Add the closing quote.")
     if character in "bBxXnNuU":
         return Refusal(

@@ -1,4 +1,4 @@
-"""What names mean where they stand: relations, columns, and rows of subqueries that merge into the SELECT around them."""
+"""What names mean where they stand: relations, columns, and rows of subqueries that merge into a SELECT."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Scope:
     def _find(self, table: str | None, name: str, tree: Tree) -> Tree | None:
         if table is None and name in self.merged:
             return self.merged[name]
-        items = self.items.values() if table is None else filter(None, [self.items.get(table)])
+        items = [item for alias, item in self.items.items() if table in {None, alias}]
         found = [one for one in (_column_of(item, name, tree.place) for item in items) if one is not None]
         if len(found) > 1:
             raise Refusal(

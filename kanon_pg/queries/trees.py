@@ -1,8 +1,8 @@
 """Syntax trees of queries: the only module that knows sqlglot.
 
-sqlglot knows functions of twenty dialects by heart and rewrites them; the dialect below forgets them, so that a call
-stays the name and the arguments that were written. Whatever it drops or invents all the same is found: the tree is
-written out again and compared with the text token by token.
+sqlglot knows functions of twenty dialects by heart and rewrites them; the dialect below forgets them, so
+that a call stays the name and the arguments that were written. Whatever it drops or invents all the same is
+found: the tree is written out again and compared with the text token by token.
 """
 
 from __future__ import annotations
@@ -60,6 +60,14 @@ class _Postgres(Postgres):
             """Write EXTRACT as it was."""
             return f"EXTRACT({self.sql(expression, 'this')} FROM {self.sql(expression, 'expression')})"
 
+        def trim_sql(self, expression: exp.Trim) -> str:
+            """Write TRIM as it was."""
+            parts = [expression.text("position"), self.sql(expression, "expression")]
+            before = " ".join(part for part in parts if part)
+            if not before:
+                return super().trim_sql(expression)
+            return f"TRIM({before} FROM {self.sql(expression, 'this')})"
+
 
 _NEGATED = {
     exp.Like: "NOT",
@@ -113,7 +121,7 @@ class Tree:
                 yield from part.walk(enter)
 
     def replaced(self, change: Callable[[Tree], Tree | None]) -> Tree:
-        """Return the tree with other nodes: what `change` returns stands for a node, None leaves it as it is."""
+        """Return the tree with other nodes: what `change` returns for a node; None leaves it as it is."""
         found = change(self)
         if found is not None:
             return found
@@ -228,10 +236,10 @@ _PHRASES = {
     ("nulls", "first"): ")",
     ("nulls", "last"): ")",
 }
-"""Names of types that have several words; and where NULLs stand, which sqlglot leaves out if it is said by the order."""
+"""Names of types that have several words; and where NULLs stand, which sqlglot may leave out."""
 
 _WITHOUT_MEANING = frozenset(["(", ")", "as", "asc", "outer", "inner", "::", "cast"])
-"""Tokens that sqlglot leaves out or adds: parentheses are in the tree, and what follows a cast is its type."""
+"""Tokens that sqlglot leaves out or adds: parentheses are in the tree, and after a cast is its type."""
 
 
 def _phrases(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -288,6 +296,7 @@ class _Word(str):
     """An argument of sqlglot that is neither text nor a node, such as the name of a type."""
 
     __slots__ = ("value",)
+    value: Any
 
     def __new__(cls, value: Any) -> _Word:
         """Keep the value beside its name."""

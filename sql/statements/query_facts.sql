@@ -251,6 +251,7 @@ SELECT
             'is_number', t.oid = ANY (
                 '{int2,int4,int8,float4,float8,numeric,interval}'::regtype[]
             ),
+            'is_filled', a.attnotnull,
             'selectable', pg_catalog.has_column_privilege($3::text::name, a.attrelid, a.attnum, 'SELECT')
         ) ORDER BY a.attnum)::text
         FROM pg_catalog.pg_attribute AS a

@@ -1,4 +1,4 @@
-"""Exact answers of the real functions, held against the reference judge on random tables, queries and changes."""
+"""Exact answers of the real functions, held against the reference judge on random tables and queries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_judge_objects_to_nothing_that_is_shown(
 
 
 def assert_figures(answer: Answer, told: Told) -> None:
-    """Demand that what is shown is what the definition says: equal to SQL's, rounded or a mean of the nearest."""
+    """Demand that what is shown is what the definition says: as in SQL, rounded or a mean of the nearest."""
     for key, figures in told.rows.items():
         for figure, value in zip(answer.block.figures, figures, strict=True):
             wanted = answer.value(key, figure)

@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from kanon_pg import client
-from kanon_pg.errors import AnswerWithheld, KanonError, QueryRefused
+from kanon_pg.errors import AnswerWithheld, DatabaseError, KanonError, QueryRefused
 from tests.fixtures.databases import Server
 from tests.fixtures.queries import guarded_clone, protect
 from tests.query.cases import Policy
@@ -28,11 +28,12 @@ ANSWERED = [
 ]
 REFUSED = [
     "select name from patients",
-    "select * from nothing",
     "select ward, max(cost) from patients group by ward",
     "drop table patients",
 ]
 WITHHELD = ["select avg(cost) from patients where ward = 'Nowhere'"]
+UNKNOWN = "select * from nothing"
+"""It names no table of people: PostgreSQL answers, or says what is wrong."""
 ZONES = ["UTC", "Europe/Berlin", "America/Port-au-Prince", "Etc/GMT+5", "<+02>-02", "-3"]
 
 
@@ -67,7 +68,7 @@ def both(
     hospitals: Mapping[World, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Both]:
-    asked = [(text, "UTC") for text in (*ANSWERED, *REFUSED, *WITHHELD)]
+    asked = [(text, "UTC") for text in (*ANSWERED, *REFUSED, *WITHHELD, UNKNOWN)]
     asked += [(ANSWERED[0], zone) for zone in ZONES]
     with guarded_clone(server, hospitals[World.AS_IS], kanon_template) as one:
         protect(one.admin, Policy(), 600)
@@ -115,6 +116,13 @@ def test_sessions_in_other_time_zones_get_answers(both: Both, zone: str) -> None
     assert plain(answer(both, ANSWERED[0], zone)) == plain(both.said[ANSWERED[0], zone])
 
 
+def test_what_reads_nobody_is_postgresqls(both: Both) -> None:
+    text = "select * from nothing"
+    assert in_the_server(in_zone(both.dsn, "UTC"), text)[0] == psycopg.errors.UndefinedTable.sqlstate
+    with pytest.raises(DatabaseError, match='relation "nothing" does not exist'):
+        client.query(in_zone(both.dsn, "UTC"), text, ledger_folder=str(both.folder))
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [(text, QueryRefused) for text in REFUSED] + [(text, AnswerWithheld) for text in WITHHELD],
@@ -124,3 +132,10 @@ def test_refusals_have_the_same_words(both: Both, text: str, kind: type[KanonErr
         client.query(in_zone(both.dsn, "UTC"), text, ledger_folder=str(both.folder))
     error = ours.value
     assert (error.sqlstate, error.message, error.detail, error.hint) == both.said[text, "UTC"]
+
+
+def test_what_names_no_table_of_people_is_postgresqls_to_refuse(both: Both) -> None:
+    with pytest.raises(DatabaseError, match='relation "nothing" does not exist'):
+        client.query(in_zone(both.dsn, "UTC"), UNKNOWN, ledger_folder=str(both.folder))
+    sqlstate, words, *_ = both.said[UNKNOWN, "UTC"]
+    assert (sqlstate, words) == ("42P01", 'relation "nothing" does not exist')

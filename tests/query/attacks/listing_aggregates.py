@@ -67,7 +67,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select ward, count(distinct birth_date), count(*) from patients where birth_date between"
         " date '1955-01-01' and date '1957-05-09' group by ward",
         secret=Secret.WARD,
-        expect=backed("counts of k people; what they say about one is a matter of the ledger"),
+        expect=backed("counts of k people; what they say about one is a matter of the record"),
     ),
     attack(
         "max of a quasi-identifier",
@@ -150,7 +150,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select count(distinct department) from visits where physician = 'Dr. Only'"
         " or (department = 'oncology' and physician = 'Dr. Abel')",
         secret=Secret.VISITS,
-        expect=backed("k people stand behind the row; the victim's share is a matter of the ledger"),
+        expect=backed("k people stand behind the row; the victim's share is a matter of the record"),
     ),
     attack(
         "group of k people in which one has almost the whole sum",

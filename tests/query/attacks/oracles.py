@@ -118,7 +118,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "refusal of the ledger tells whether the sets differ",
+        "refusal of the record tells whether the sets differ",
         number_of("diagnosis = 'C50'"),
         number_of(f"diagnosis = 'C50' and not ({V} and ward = 'oncology')"),
         secret=Secret.WARD,

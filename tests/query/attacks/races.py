@@ -1,4 +1,4 @@
-"""Several sessions at once: check and run, query and ledger, counting and answering."""
+"""Several sessions at once: check and run, query and record, counting and answering."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
-from tests.query.cases import Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import Attack, Channel, Secret, V, attack, backed, of_kind
 
 _REACH = {
     "query_to_xml": "query_to_xml('select name from hospital.patients', true, true, '')",
@@ -59,11 +59,26 @@ _REACH = {
     "function by its schema": "pg_catalog.set_config('role', 'none', false)",
 }
 
+_NAMES_THE_DATABASE = {"database_to_xml", "lo_create"}
+"""Calls whose results differ between databases, whoever is in them."""
+
 ATTACKS: tuple[Attack, ...] = of_kind(
     "functions that reach outside",
     *(
+        attack(
+            f"{name} in the list",
+            f"select {call}",
+            secret=Secret.SERVER,
+            channel=Channel.EFFECT,
+            expect=backed("PostgreSQL runs it, with the rights of whoever asks"),
+        )
+        for name, call in _REACH.items()
+        if name in _NAMES_THE_DATABASE
+    ),
+    *(
         attack(f"{name} in the list", f"select {call}", secret=Secret.SERVER, channel=Channel.EFFECT)
         for name, call in _REACH.items()
+        if name not in _NAMES_THE_DATABASE
     ),
     attack(
         "set_config in an honest query",

@@ -28,7 +28,7 @@ _STATISTICS = {
     "pg_hba_file_rules": "select * from pg_hba_file_rules",
     "information_schema": "select * from information_schema.columns",
     "toast table": "select chunk_data from pg_toast.pg_toast_1",
-    "ledger": "select * from kanon.query_log",
+    "record": "select * from kanon.query_log",
     "declarations": "select * from kanon.declarations",
     "foreign key tells that a row exists": "insert into query_evil.t select patient_id from"
     " hospital.patients",
