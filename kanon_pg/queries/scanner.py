@@ -176,7 +176,7 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
         used, constant = _constant_at(tokens, number, values)
         if constant is not None:
             # equal ones are one, so that an expression is found again where it is repeated
-            number_mark = NUMBER_MARK if _MODEST.fullmatch(token.text) else ""
+            number_mark = NUMBER_MARK if token.kind == "number" else ""
             piece = f"'{PLACE}{constants.setdefault(constant, len(constants))}{number_mark}'"
         elif token.kind == "name" or not token.text.isascii():
             piece = str(Identifier.of(token.text))
