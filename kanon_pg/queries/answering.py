@@ -43,6 +43,8 @@ from kanon_pg.queries.rest import BlockAnswer, rest_rows, rest_sql
 from kanon_pg.queries.scanner import PLACE, scan, take_out_constants
 from kanon_pg.queries.trees import Tree, parse, render
 
+_LEFT_OUT = "Rows are left out: too few people stand behind them, or behind differences."
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -405,9 +407,11 @@ class _Answering:
         except _AskedAgain as again:
             with record.begin(entry, self.now) as recording:
                 recording.answered("asked again")
-            payload = json.loads(again.stored.payload)
+            was_whole, payload = json.loads(again.stored.payload)
             when = datetime.fromtimestamp(again.stored.time, UTC).isoformat(timespec="seconds")
             self.notices.append(f"This is the answer of {when}: too few people have changed since.")
+            if not was_whole:
+                self.notices.append(_LEFT_OUT)
         if payload is None:
             return False
         for one, rows in zip(blocks, payload, strict=True):
@@ -446,14 +450,17 @@ class _Answering:
             if any(rule.mode == "reject" for rule in self.rules):
                 recording.withheld("size")
                 return None
-            self.notices.append("Rows are left out: too few people stand behind them, or behind differences.")
+            self.notices.append(_LEFT_OUT)
         payload = [
             [values for place, (_, values) in enumerate(one.rows) if place in judgement.shown]
             for judgement, one in zip(judgements, blocks, strict=True)
         ]
         cost = int(any(judgement.left_out_secretly for judgement in judgements))
         recording.answered(
-            "" if is_whole else "left out", cost, key=key, payload=json.dumps(payload).encode()
+            "" if is_whole else "left out",
+            cost,
+            key=key,
+            payload=json.dumps([is_whole, payload]).encode(),
         )
         return payload
 
