@@ -21,7 +21,19 @@ BEGIN
     FOREACH kanon_notice IN ARRAY kanon_blocks.notices LOOP
         RAISE NOTICE '%', kanon_notice;
     END LOOP;
-    RETURN QUERY EXECUTE pg_catalog.format('SELECT pg_catalog.to_jsonb(kanon_rest) FROM (%s) AS kanon_rest', kanon_blocks.rest)
+    -- a second column of the same name has a number after it
+    RETURN QUERY EXECUTE pg_catalog.format($rows$
+        SELECT (
+            SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(n.key, n.number), n.value)
+            FROM (
+                SELECT f.key, f.value, nullif(
+                    pg_catalog.concat('_', pg_catalog.row_number() OVER (PARTITION BY f.key ORDER BY f.place)), '_1'
+                ) AS number
+                FROM pg_catalog.json_each(pg_catalog.row_to_json(kanon_rest)) WITH ORDINALITY AS f (key, value, place)
+            ) AS n
+        )
+        FROM (%s) AS kanon_rest
+    $rows$, kanon_blocks.rest)
     USING kanon_blocks.rows;
 END
 $function$;
