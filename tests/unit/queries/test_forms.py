@@ -95,12 +95,58 @@ def test_classes_of_secrets_are_keys(key: str) -> None:
         "cost::numeric(3, 0)",
         "(cost * cost)::double precision",
         "days / 2 * 9000000000000000000",
+        "days * 2",
+        "greatest(cost, '1e131060'::numeric) * cost",
+        "coalesce(nullif(cost, 5), '1e131068') * cost",
+        "width_bucket(cost, 0, 10, 2147483647)",
     ],
 )
 def test_what_fails_for_some_secrets_is_no_key(key: str) -> None:
     with pytest.raises(Refusal) as refusal:
         forms_of(f"SELECT {key}, count(*) FROM patients GROUP BY 1")
     assert refusal.value.finding.code == "Q303"
+
+
+@pytest.mark.parametrize(
+    "number", ["days * days", "days * 52 + 1", "cost / days", "cost * days", "cost / nullif(days * 52, 0)"]
+)
+def test_numbers_of_secrets_are_calculated_so_that_none_fails(number: str) -> None:
+    (form,) = forms_of(f"SELECT avg({number}) FROM patients")
+    assert ("*" in number.partition("/")[2] or "days *" in number) <= ("AS BIGINT)" in form.text)
+    assert ("/" in number) <= ("nullif(" in form.text)
+
+
+@pytest.mark.parametrize("number", ["days * days * days", "days * 9000000000 + 1", "days / days * 4000000000"])
+def test_numbers_of_secrets_that_may_be_too_long_are_refused(number: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        forms_of(f"SELECT avg({number}) FROM patients")
+    assert refusal.value.finding.code in {"Q303", "Q306"}
+
+
+def test_a_figure_of_people_is_a_constant_of_a_block_that_comes_later() -> None:
+    scanned = take_out_constants(
+        scan("SELECT count(*) FROM patients WHERE cost > (SELECT 2 * avg(cost) FROM patients)")
+    )
+    found = cut(parse(scanned), FACTS, scanned.constants)
+    first, second = found.blocks
+    (computed,) = found.computed
+    assert (computed.block, computed.is_in(first), computed.is_in(second)) == (first.name, False, True)
+
+
+@pytest.mark.parametrize(
+    "subquery",
+    [
+        "SELECT cost FROM patients",
+        "SELECT avg(cost) FROM patients GROUP BY ward",
+        "SELECT avg(cost) FROM patients LIMIT 0",
+        "SELECT avg(cost), count(*) FROM patients",
+        "SELECT coalesce(avg(cost), 0) FROM patients",
+        "SELECT avg(q.cost) FROM patients AS q WHERE q.ward = p.ward",
+    ],
+)
+def test_no_other_subquery_is_a_constant(subquery: str) -> None:
+    with pytest.raises(Refusal):
+        forms_of(f"SELECT count(*) FROM patients AS p WHERE p.cost > ({subquery})")
 
 
 @pytest.mark.parametrize(
