@@ -135,8 +135,6 @@ class Shown:
         The tables that no join leads to.
     secrets : frozenset of Column
         The secret columns that it reads.
-    origins : mapping of Column to Column
-        The columns of tables that columns of views are.
     once : bool
         Whether it counts everybody once, however many rows are theirs.
     rounded : Column or None
@@ -151,7 +149,6 @@ class Shown:
     population: str
     finest: frozenset[str]
     secrets: frozenset[Column]
-    origins: Mapping[Column, Column] = field(repr=False)
     once: bool
     rounded: Column | None
     pieces: tuple[Piece, ...] = field(repr=False)
@@ -462,7 +459,6 @@ class Answer:
             population=self.population,
             finest=self.finest,
             secrets=read,
-            origins={column: self._origin(column) for column in read},
             once=figure.kind == "people" and len(group) == 1,
             rounded=figure.column if self.rounds(figure) else None,
             pieces=tuple(pieces.values()),
@@ -492,10 +488,6 @@ class Answer:
     def _item(self, name: str, row: Row) -> tuple[Hashable, Row]:
         return tuple(row[column] for column in self.reader.tables[name].key), row
 
-    def _origin(self, column: Column) -> Column:
-        base = self.reader.tables[column.table].view_of
-        return self._origin(Column(base, column.name)) if base else column
-
 
 def _exists_in(condition: Condition) -> Iterator[Exists]:
     match condition:
@@ -522,12 +514,6 @@ def _differing(one: Shown, other: Shown) -> Iterator[int]:
     common = one.finest & other.finest
     read = {column.table for column in one.secrets} & {column.table for column in other.secrets}
     both = one.secrets & other.secrets
-    elsewhere = [
-        (mine, theirs)
-        for mine in one.secrets
-        for theirs in other.secrets
-        if mine.table != theirs.table and one.origins[mine] == other.origins[theirs]
-    ]
     for left, right in product(one.parts, other.parts):
         if not common:
             yield from _apart(_amounts(left, lambda _: [0]), _amounts(right, lambda _: [0]))
@@ -539,8 +525,6 @@ def _differing(one: Shown, other: Shown) -> Iterator[int]:
                 yield from _apart(_amounts(left, see), _amounts(right, see))
                 if (one.once or other.once) and read.issuperset(tables):
                     yield from _apart(_once(_amounts(left, see)), _once(_amounts(right, see)))
-        for mine, theirs in elsewhere:
-            yield from _apart(_amounts(left, _values(mine)), _amounts(right, _values(theirs)))
 
 
 def _rows_apart(left: Sequence[Piece], right: Sequence[Piece]) -> Iterator[int]:
@@ -559,10 +543,6 @@ def _seen(tables: Collection[str], secrets: Collection[Column]) -> Callable[[Pie
         return [(key, *map(row.get, read)) for key, row in piece.rows.get(name, ())]
 
     return see
-
-
-def _values(column: Column) -> Callable[[Piece], Iterable[Hashable]]:
-    return lambda piece: [row.get(column.name) for _, row in piece.rows.get(column.table, ())]
 
 
 def _amounts(pieces: Iterable[Piece], see: Callable[[Piece], Iterable[Hashable]]) -> Amounts:

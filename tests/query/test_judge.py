@@ -285,15 +285,15 @@ def test_people_counted_once_over_other_rows() -> None:
     assert rules(held, visits_of(Figure("people"), where=SICK)) == {"E2"}
 
 
-def test_rows_of_one_person_instead_of_other_ones_through_a_view() -> None:
-    """As many rows of everybody, but one person's are others."""
+def test_rows_of_one_person_instead_of_other_ones_through_a_view_are_not_promised() -> None:
+    """As many rows of everybody, but one person's are others; rows of a view are not known again."""
     stays = [{"stay": n, "person": n, "year": 1, "x": n} for n in range(1, 11)]
     stays.append({"stay": 11, "person": 1, "year": 2, "x": 50})
     year, x = Column("stays", "year"), Column("stays", "x")
     late = STAYS.view("late", Or((equal(Column("late", "year"), 2), other(Column("late", "person"), 1))))
     held = Judge([PEOPLE, STAYS, late], {"people": TEN, "stays": stays}, K)
     assert shows_all(held, Block((Source("stays"),), (Figure("sum", x),), where=equal(year, 1)))
-    assert rules(held, Block((Source("late"),), (Figure("sum", Column("late", "x")),))) == {"E2"}
+    assert shows_all(held, Block((Source("late"),), (Figure("sum", Column("late", "x")),)))
 
 
 def test_secret_choices_whose_known_parts_differ_in_one() -> None:
@@ -375,12 +375,15 @@ def test_a_secret_that_changed_behind_a_join() -> None:
     assert rules(held, visits_of(Figure("sum", COST))) == {"E2"}
 
 
-def test_a_secret_that_changed_between_a_table_and_its_view() -> None:
-    """The view has the table's values."""
+def test_a_secret_that_changed_between_a_table_and_its_view_is_not_promised() -> None:
+    """The view has the table's values; they are compared with those of answers about the view only."""
     held = judge(TEN)
+    block = Block((Source("adults"),), (Figure("sum", Column("adults", "cost")),))
     assert shows_all(held, ask(Figure("sum", COST)))
     held.change(Change("people", (1,), person(1, cost=99)))
-    assert rules(held, Block((Source("adults"),), (Figure("sum", Column("adults", "cost")),))) == {"E2"}
+    assert shows_all(held, block)
+    held.change(Change("people", (1,), person(1, cost=7)))
+    assert rules(held, block) == {"E2"}
 
 
 def test_a_secret_that_changed_within_exists() -> None:
@@ -724,8 +727,6 @@ def test_what_e2_says_of_the_same_tables_does_not_depend_on_secrets(
     for block in (first, second):
         secret = {column for table in TABLES.values() for column in table.secret}
         assume(not secret & {column.name for column in block.keys})
-        # columns of a view and its table are compared by value
-        assume(all(source.table != "seniors" for source in block.sources))
     everybody = {owner("patients", row) for row in world["patients"]}
     told = []
     for rows in (world, other_secrets(world, everybody, Random(seed))):

@@ -116,7 +116,9 @@ def test_numbers_of_secrets_are_calculated_so_that_none_fails(number: str) -> No
     assert ("/" in number) <= ("nullif(" in form.text)
 
 
-@pytest.mark.parametrize("number", ["days * days * days", "days * 9000000000 + 1", "days / days * 4000000000"])
+@pytest.mark.parametrize(
+    "number", ["days * days * days", "days * 9000000000 + 1", "days / days * 9000000000"]
+)
 def test_numbers_of_secrets_that_may_be_too_long_are_refused(number: str) -> None:
     with pytest.raises(Refusal) as refusal:
         forms_of(f"SELECT avg({number}) FROM patients")
