@@ -323,3 +323,21 @@ def test_an_owner_who_is_curator_lends_what_queries_need_and_no_more(
     # one reads the table for releases, another one for queries
     assert admin.execute(rights).fetchone() == (2, 0)
     assert is_answered(own_hospital.interface(), "select count(*) from clinic.people")
+
+
+def test_rows_whose_person_is_unknown_are_no_answer_about_nobody(own_hospital: Guarded) -> None:
+    own_hospital.admin.execute(
+        "create table hospital.found (id integer primary key, person integer, zip text, cost integer);"
+        "insert into hospital.found select i, case when i > 9 then i end,"
+        " case when i > 9 then 'a' else 'b' end, i from generate_series(1, 90) as i;"
+        "select kanon_declare('hospital.found', quasi_identifiers => '{zip}', sensitive => '{cost}',"
+        " entity => 'person'); select kanon_protect('hospital.found', 5)"
+    )
+    ada = own_hospital.sessions.of(ADA, 1)
+    found = {
+        name: ada.execute(
+            f"select kanon_query('select count(*), sum(cost) from found where {condition}')".encode()
+        ).fetchall()
+        for name, condition in {"unknown": "zip = ''b''", "none": "zip = ''c''"}.items()
+    }
+    assert found == {"unknown": [], "none": [({"count": 0, "sum": None},)]}

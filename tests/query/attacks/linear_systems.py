@@ -12,7 +12,6 @@ from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, nu
 from tests.query.cases import (
     BROKEN_OFF,
     BROKEN_OFF_AS_IS,
-    WITHHELD,
     Attack,
     Secret,
     Step,
@@ -97,15 +96,15 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "two equations about the values of ten people",
         Step(f"select avg(cost), stddev(cost) from patients where {_AROUND}"),
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
     attack(
         "two equations about the ten people in whom two sets differ",
         Step(f"select avg(cost), variance(cost) from patients where {_BEFORE}"),
         Step(f"select avg(cost), variance(cost) from patients where {_BEFORE} or {_AROUND}"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=PAIRWISE,
+        expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
     attack(
         "overlapping windows of days: each k people, the chain gives one",
@@ -136,8 +135,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(f"{_CLASS} and ({_A} or {_C})"),
         number_of(f"{_CLASS} and ({_A} or {_B} or {_C} or {V})"),
         secret=Secret.WARD,
-        expect=BROKEN_OFF_AS_IS,
         policy=LINEAR,
+        expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
     attack(
         "rows of a joined table as weights: everybody has three tests, the victim one",
