@@ -54,7 +54,7 @@ def test_what_runs_the_callers_own_sql_sets_nothing_and_says_where_every_name_is
     as_the_caller = [function for function in functions if function["proname"] in _AS_THE_CALLER]
     assert {function["proname"] for function in as_the_caller} == _AS_THE_CALLER
     for function in as_the_caller:
-        body = str(function["source"])
+        body = re.sub(r"--.*|OPERATOR\(pg_catalog\.\S+\)", "", str(function["source"]))
         assert (function["prosecdef"], function["proconfig"]) == (False, None), function["signature"]
         assert not re.search(r"(?<![\w.])\w+\(|[-+*/<>=~!@#&|`?]", body), function["signature"]
 

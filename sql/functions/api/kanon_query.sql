@@ -26,10 +26,14 @@ BEGIN
         SELECT (
             SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(n.key, n.number), n.value)
             FROM (
-                SELECT f.key, f.value, nullif(
-                    pg_catalog.concat('_', pg_catalog.row_number() OVER (PARTITION BY f.key ORDER BY f.place)), '_1'
-                ) AS number
+                SELECT
+                    f.key, f.value,
+                    CASE
+                        WHEN pg_catalog.row_number() OVER same OPERATOR(pg_catalog.>) 1
+                            THEN pg_catalog.concat('_', pg_catalog.row_number() OVER same)
+                    END AS number
                 FROM pg_catalog.json_each(pg_catalog.row_to_json(kanon_rest)) WITH ORDINALITY AS f (key, value, place)
+                WINDOW same AS (PARTITION BY f.key ORDER BY f.place)
             ) AS n
         )
         FROM (%s) AS kanon_rest
