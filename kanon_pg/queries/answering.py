@@ -73,7 +73,10 @@ class _Planned:
     rules: tuple[ProtectionRules, ...]
 
 
-_Row = tuple[BlockRow, dict[str, "str | None"]]
+Values = dict[str, "str | None"]
+"""What a row shows, as text, by column."""
+
+_Row = tuple[BlockRow, Values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +423,7 @@ class _Answering:
 
     def judged(
         self, record: Record, recording: Entry, blocks: Sequence[_Read], key: bytes
-    ) -> list[list[dict[str, str | None]]] | None:
+    ) -> list[list[Values]] | None:
         """Return the rows of blocks that are shown, and record them; None if the answer is withheld.
 
         Raises
@@ -443,18 +446,18 @@ class _Answering:
         is_whole = all(
             len(judgement.shown) == len(one.rows) for judgement, one in zip(judgements, blocks, strict=True)
         )
+        payload = [
+            [values for place, (_, values) in enumerate(one.rows) if place in judgement.shown]
+            for judgement, one in zip(judgements, blocks, strict=True)
+        ]
         if not is_whole:
             stored = record.stored(key)
-            if stored is not None:
+            if stored is not None and not _has_keys(payload, json.loads(stored.payload)[1]):
                 raise _AskedAgain(stored)
             if any(rule.mode == "reject" for rule in self.rules):
                 recording.withheld("size")
                 return None
             self.notices.append(_LEFT_OUT)
-        payload = [
-            [values for place, (_, values) in enumerate(one.rows) if place in judgement.shown]
-            for judgement, one in zip(judgements, blocks, strict=True)
-        ]
         cost = int(any(judgement.left_out_secretly for judgement in judgements))
         recording.answered(
             "" if is_whole else "left out",
@@ -468,6 +471,15 @@ class _Answering:
         for space, entry in entries.items():
             with self.records[space][1].begin(entry, self.now) as recording:
                 recording.withheld(reason)
+
+
+def _has_keys(payload: Sequence[Sequence[Values]], earlier: Sequence[Sequence[Values]]) -> bool:
+    """Return whether an answer shows every row that an earlier one to the same query has."""
+
+    def keys(rows: Sequence[Values]) -> set[tuple[str | None, ...]]:
+        return {tuple(value for name, value in row.items() if name.startswith("k")) for row in rows}
+
+    return all(keys(then) <= keys(now) for now, then in zip(payload, earlier, strict=True))
 
 
 def _smallest(limits: Iterable[int | None]) -> int | None:

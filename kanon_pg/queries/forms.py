@@ -489,6 +489,7 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
         not block.secrets([argument])
         or len({alias for alias, _ in names}) > 1
         or not _is_safe(argument, block)
+        or _jumps(argument, block)
     ):
         raise Refusal(
             "Q306",
@@ -496,6 +497,38 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
             "A number of sensitive columns is calculated of those of one table alone, and never fails.",
             "For example: avg(cost), avg(cost / nullif(days, 0)), avg(CASE WHEN died THEN 1 ELSE 0 END).",
         )
+
+
+def _jumps(tree: Tree, block: Block) -> bool:
+    """Return whether a number is a secret for some people, and for others something that was chosen.
+
+    What stands for one value alone is found again in a sum of all: a sum of ``least(cost, 60000)`` beside
+    that of ``cost`` tells the greatest one. Classes, whose values are constants, do not, nor does 0.
+    """
+    for node in tree.walk():
+        name, parts = node.text("this").lower(), node.children("expressions")
+        if not block.depends_on_secrets(node) or (node.kind == "Anonymous" and name not in _JUMPING):
+            continue
+        if node.kind == "Case":
+            whens = [one for when in (*node.children("ifs"), node) for one in when.children("true")]
+            values = [*whens, *node.children("default")]
+        elif node.kind == "Anonymous" or node.kind == "Coalesce":
+            values = [*node.children("this"), *parts]
+        else:
+            continue
+        secret = [value for value in values if block.depends_on_secrets(value)]
+        others = [value for value in values if not block.depends_on_secrets(value)]
+        is_plain = len(secret) <= 1 and name not in {"greatest", "least"} and all(map(_is_nothing, others))
+        if secret and not is_plain:
+            return True
+    return False
+
+
+_JUMPING = frozenset({"coalesce", "nullif", "greatest", "least"})
+
+
+def _is_nothing(tree: Tree) -> bool:
+    return tree.kind == "Null" or (tree.kind == "Literal" and tree.text("this") == "0")
 
 
 def _check_means(block: Block, people: People) -> None:

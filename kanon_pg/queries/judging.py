@@ -116,9 +116,33 @@ class _Judge:
             self.groups[keys].append(position)
             if keys not in self.sketches:
                 self.sketches[keys] = self.unpacked(row.sketch)
+        self.rows = [*rows, *self.empty_rows()]
 
     def known_keys(self, row: BlockRow) -> Keys:
         return tuple(key for number, key in enumerate(row.keys) if number not in self.form.secret_keys)
+
+    def secret_key(self, row: BlockRow) -> Keys:
+        return tuple(row.keys[place] for place in self.form.secret_keys)
+
+    def empty_rows(self) -> Iterator[BlockRow]:
+        """Yield rows that groups of fewer than k people lack: their absence would tell of these few."""
+        if not self.form.secret_keys or not any(self.groups):
+            return
+        seen = dict.fromkeys(self.secret_key(row) for row in self.rows if row.people)
+        nobody = tuple(0 for _ in self.form.measures)
+        for keys, positions in self.groups.items():
+            people = self.sketches[keys][self.form.channels.index("people")]
+            filled = sum(map(bool, array("Q", people.to_bytes(8 * self.buckets, "little"))))
+            if filled >= self.k:
+                continue
+            here = {self.secret_key(self.rows[one]) for one in positions}
+            for secret in (one for one in seen if one not in here):
+                known, chosen = iter(keys), iter(secret)
+                whole = tuple(
+                    next(chosen if place in self.form.secret_keys else known)
+                    for place in range(len(keys) + len(secret))
+                )
+                yield BlockRow(whole, 0, nobody, b"", b"")
 
     def judgement(self) -> Judgement:
         shown = {position for position, row in enumerate(self.rows) if self.has_enough(row)}

@@ -289,8 +289,30 @@ class Answer:
         known = [place for place, column in enumerate(block.keys) if column not in self.hidden]
         filled = {tuple(key[place] for place in known) for key in real}
         empty = [key for key in expected if tuple(key[place] for place in known) not in filled]
+        # few people whom a secret could sort anywhere are missing from where they are not
+        secret = [place for place, column in enumerate(block.keys) if column in self.hidden]
+        sorts = {tuple(key[place] for place in secret): key for key in real}
+        few = [key for key in dict.fromkeys(expected) if known and secret and self._is_of_few(key)]
+        empty += [
+            tuple(sort[place] if place in secret else value for place, value in enumerate(key))
+            for key in few
+            for sort in sorts.values()
+        ]
         self.keys: list[Key] = list(dict.fromkeys(real)) if block.keys else [()]
         self.expected: list[Key] = list(dict.fromkeys([*self.keys, *empty]))
+
+    def _is_of_few(self, key: Key) -> bool:
+        """Return whether fewer than k people have the known values of a row."""
+        ats = [
+            at
+            for at in self.all
+            if True in can(self.reader.left(self.block.where, at, self.hidden))
+            and all(
+                value is NOBODY or value == self._value(column, at)
+                for value, column in zip(key, self.block.keys, strict=True)
+            )
+        ]
+        return len(self.people(ats)) < self.k
 
     def _population(self, name: str) -> str | None:
         table = self.reader.tables[name]

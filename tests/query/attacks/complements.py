@@ -62,7 +62,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step(f"select ward, {V}, count(*) from patients group by 1, 2"),
         Step("select ward, count(*) from patients group by 1"),
         secret=Secret.WARD,
-        expect=BROKEN_OFF,
+        expect=backed("the few are missing beside every ward, so that another row of each is left out"),
         policy=Policy(mode="suppress"),
     ),
     attack(
