@@ -512,7 +512,7 @@ def _jumps(tree: Tree, block: Block) -> bool:
         if node.kind == "Case":
             whens = [one for when in (*node.children("ifs"), node) for one in when.children("true")]
             values = [*whens, *node.children("default")]
-        elif node.kind == "Anonymous" or node.kind == "Coalesce":
+        elif node.kind in {"Anonymous", "Coalesce"}:
             values = [*node.children("this"), *parts]
         else:
             continue
