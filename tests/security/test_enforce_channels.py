@@ -179,7 +179,6 @@ _PERHAPS_OF_NOBODY = {
     " count(*) filter (where readmitted) from patients as p where {0} group by ward",
     "a percentile": "select ward, percentile_cont(0.5) within group (order by cost)"
     " from patients as p where {0} group by ward",
-    "different values": "select ward, count(distinct ethnicity) from patients as p where {0} group by ward",
     "a spread": "select ward, stddev(cost), count(discharge_date) from patients as p where {0} group by ward",
     "another table of people": "select count(*) from patients as p where {0}"
     " and exists (select 1 from calls as v where v.patient_id = p.patient_id)",
