@@ -19,8 +19,8 @@ BEGIN
         WHERE (
             SELECT count(*)
             FROM pg_catalog.unnest(own) AS present (function)
-            WHERE pg_catalog.regexp_replace(present.function, '\([^(]*$', '')
-                = pg_catalog.regexp_replace(kept.function, '\([^(]*$', '')
+            WHERE pg_catalog.regexp_replace(present.function, E'\\([^(]*$', '')
+                = pg_catalog.regexp_replace(kept.function, E'\\([^(]*$', '')
         ) > 1
     LOOP
         FOR found IN EXECUTE $users$

@@ -5,7 +5,7 @@ EXCEPTION
         RAISE;
     WHEN OTHERS OR query_canceled THEN
         DECLARE
-            sentence text := pg_catalog.regexp_replace(SQLERRM, '^(kanon|spiexceptions\.\w+): ', '');
+            sentence text := pg_catalog.regexp_replace(SQLERRM, E'^(kanon|spiexceptions\\.\\w+): ', '');
             facts text;
             advice text;
         BEGIN

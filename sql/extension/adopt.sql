@@ -6,7 +6,7 @@ DECLARE
     recorded text;
 BEGIN
     -- as rows of the table may be missing, see kanon_pg.admin.install.facts
-    SELECT pg_catalog.substring(v.version, '^\d+(?:\.\d+)+') INTO recorded FROM kanon.version AS v;
+    SELECT pg_catalog.substring(v.version, E'^\\d+(?:\\.\\d+)+') INTO recorded FROM kanon.version AS v;
     IF pg_catalog.string_to_array(recorded, '.')::integer[] > pg_catalog.string_to_array({{ version }}, '.')::integer[] THEN
         RAISE EXCEPTION USING
             ERRCODE = 'KA501',

@@ -59,7 +59,7 @@ SELECT
         WHEN en.nspname = 'pg_catalog' THEN pg_catalog.format_type(b.type_oid, b.typmod)
         -- whatever the search path leaves out
         ELSE pg_catalog.format('%I.%I', en.nspname, e.typname)
-            || coalesce(pg_catalog.substring(pg_catalog.format_type(e.oid, b.typmod), '\([^)]*\)$'), '')
+            || coalesce(pg_catalog.substring(pg_catalog.format_type(e.oid, b.typmod), E'\\([^)]*\\)$'), '')
             || CASE WHEN e.oid <> t.oid THEN '[]' ELSE '' END
     END AS plain_type,
     CASE WHEN tn.nspname = 'pg_catalog' THEN t.typname::text ELSE tn.nspname || '.' || t.typname END AS base_type,

@@ -88,6 +88,21 @@ def test_analysts_know_the_roles_of_releases_that_they_may_read(
                     own.execute(f"select * from {closed}".encode())
 
 
+def test_a_type_may_be_of_a_schema_that_whoever_measures_may_not_use(
+    empty_dsn: str, empty_connection: psycopg.Connection
+) -> None:
+    install(empty_dsn, plpython=True)
+    empty_connection.execute(
+        "create schema hidden; create type hidden.mood as enum ('low', 'high');"
+        " create table moods as select (array['low', 'high'])[1 + i % 2]::hidden.mood as mood"
+        " from generate_series(1, 9) as i; select kanon.grant_read('moods')"
+    )
+    with role(empty_dsn, "analyst", "IN ROLE kanon_analyst") as name:
+        empty_connection.execute(f"grant select on moods to {name}".encode())
+        with psycopg.connect(make_conninfo(empty_dsn, user=name), autocommit=True) as own:
+            assert own.execute("select k from kanon_measure('moods')").fetchone() == (4,)
+
+
 def test_row_security_could_hide_rows_from_what_measures(interface: Interface) -> None:
     create(interface, "t", "a integer", "(1), (1), (2)")
     interface.connection.execute("alter table t enable row level security")

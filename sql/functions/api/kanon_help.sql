@@ -10,12 +10,12 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
-    wanted CONSTANT text := 'kanon_' || pg_catalog.regexp_replace(kanon_help.function, '^\s*kanon_|\(.*$|\s', '', 'g');
+    wanted CONSTANT text := 'kanon_' || pg_catalog.regexp_replace(kanon_help.function, E'^\\s*kanon_|\\(.*$|\\s', '', 'g');
     own record;
 BEGIN
     IF wanted IS NULL THEN
         RETURN QUERY
-        SELECT p.proname::text, pg_catalog.substring(pg_catalog.obj_description(p.oid, 'pg_proc'), '^.*?[.](?=\s|$)')
+        SELECT p.proname::text, pg_catalog.substring(pg_catalog.obj_description(p.oid, 'pg_proc'), E'^.*?[.](?=\\s|$)')
         FROM pg_catalog.pg_proc AS p
         WHERE pg_catalog.starts_with(p.proname, 'kanon_')
             AND p.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
@@ -26,7 +26,7 @@ BEGIN
     SELECT
         pg_catalog.pg_get_function_arguments(p.oid) AS arguments,
         pg_catalog.regexp_match(
-            pg_catalog.obj_description(p.oid, 'pg_proc'), '^(.*?)(?:\nArguments:\n(.*?))?\nExample: (.*)$'
+            pg_catalog.obj_description(p.oid, 'pg_proc'), E'^(.*?)(?:\\nArguments:\\n(.*?))?\\nExample: (.*)$'
         ) AS parts
     INTO own
     FROM pg_catalog.pg_proc AS p
@@ -42,7 +42,7 @@ BEGIN
     RETURN QUERY
     WITH argument AS (
         SELECT a.number, pg_catalog.split_part(a.text, ' DEFAULT ', 1) AS declared,
-            pg_catalog.regexp_replace(pg_catalog.split_part(a.text, ' DEFAULT ', 2), '::[a-z ]+(\[\])?', '') AS preset
+            pg_catalog.regexp_replace(pg_catalog.split_part(a.text, ' DEFAULT ', 2), E'::[a-z ]+(\\[\\])?', '') AS preset
         FROM pg_catalog.regexp_split_to_table(own.arguments, ', ') WITH ORDINALITY AS a (text, number)
         WHERE NOT pg_catalog.starts_with(a.text, 'OUT ')
     ),
@@ -53,15 +53,15 @@ BEGIN
             described.line[2] || CASE WHEN argument.preset IN ('', 'NULL') THEN '' ELSE ' Default: ' || argument.preset END
         FROM argument
         JOIN (
-            SELECT pg_catalog.regexp_match(text, '^(\w+): (.*)$') AS line
-            FROM pg_catalog.regexp_split_to_table(own.parts[2], '\n') AS text
-        ) AS described ON described.line[1] = pg_catalog.regexp_replace(argument.declared, '^"?(\w+)"? .*$', '\1')
+            SELECT pg_catalog.regexp_match(text, E'^(\\w+): (.*)$') AS line
+            FROM pg_catalog.regexp_split_to_table(own.parts[2], E'\\n') AS text
+        ) AS described ON described.line[1] = pg_catalog.regexp_replace(argument.declared, E'^"?(\\w+)"? .*$', E'\\1')
         UNION ALL
         SELECT 1000, 'Example', own.parts[3]
     )
     SELECT CASE WHEN piece.number = 1 THEN entry.name ELSE '' END, piece.words[1]
     FROM entry,
-        pg_catalog.regexp_matches(entry.meaning, '(\S.{0,60})(?:\s+|$)', 'g') WITH ORDINALITY AS piece (words, number)
+        pg_catalog.regexp_matches(entry.meaning, E'(\\S.{0,60})(?:\\s+|$)', 'g') WITH ORDINALITY AS piece (words, number)
     ORDER BY entry.number, piece.number;
 END
 $function$;
