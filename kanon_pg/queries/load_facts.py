@@ -77,10 +77,15 @@ def load_facts(db: Database, text: str, search_path: Sequence[str], role: str) -
         If the text cannot be scanned.
     """
     tokens = scan(text)
-    names = sorted({token.text for token in tokens if token.kind in {"name", "word"}})
+    names = names_in(tokens)
     rows = db.rows(statement("query_facts"), names, list(search_path), role) if names else ()
     relations = tuple(_relation(row) for row in rows if row["known"] or row["dependent"] or row["selectable"])
     return Facts(relations, tuple(search_path), _functions(db, tokens))
+
+
+def names_in(tokens: Sequence[Token]) -> list[str]:
+    """Return what may be a name in a text."""
+    return sorted({token.text for token in tokens if token.kind in {"name", "word"}})
 
 
 def load_relation(db: Database, schema: str, name: str, role: str) -> Relation:

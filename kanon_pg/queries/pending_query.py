@@ -16,11 +16,11 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
-from kanon_pg.queries.facts import Relation
 from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.load_facts import load_facts
+from kanon_pg.queries.load_facts import names_in
 from kanon_pg.queries.records import NamedMark, keep_marks
 from kanon_pg.queries.request import QueryRequest, withheld
+from kanon_pg.queries.scanner import scan
 
 _ATTEMPTS = 3
 
@@ -127,23 +127,19 @@ def lock_relations(db: Database, query: QueryRequest, role: str) -> frozenset[in
     frozenset of int
         OIDs of the relations, whose names cannot change until then; empty if they keep changing.
     """
+    try:
+        names = names_in(scan(query.text))
+    except Refusal:
+        return frozenset()  # refused with its reason later
     for _ in range(_ATTEMPTS):
-        found = _readable(db, query, role)
-        for relation in found:
-            db.lock(Identifier((relation.schema, relation.name)))
-        names = [str(Identifier((relation.schema, relation.name))) for relation in found]
-        meant = [row["oid"] for row in db.rows(statement("current_names"), names)]
-        if meant == [relation.oid for relation in found]:
+        relations = db.rows(statement("query_locks"), names, list(query.search_path), role)
+        named = [Identifier((relation["schema"], relation["name"])) for relation in relations]
+        for relation in named:
+            db.lock(relation)
+        meant = [row["oid"] for row in db.rows(statement("current_names"), [str(name) for name in named])]
+        if meant == [relation["oid"] for relation in relations]:
             return frozenset(meant)
     return frozenset()
-
-
-def _readable(db: Database, query: QueryRequest, role: str) -> list[Relation]:
-    try:
-        facts = load_facts(db, query.text, query.search_path, role)
-    except Refusal:
-        return []  # refused with its reason later
-    return [relation for relation in facts.relations if relation.obstacle is None]
 
 
 def serve_pending(db: Database) -> None:

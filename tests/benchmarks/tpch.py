@@ -114,12 +114,12 @@ def _make(connection: Connection, made: Any, schema: str, scale: float) -> None:
 
 def _measured(session: Connection, number: int, text: str, settings: Settings) -> list[Any]:
     query = text.strip().rstrip(";")
-    plain = _median(session, query, None, settings)
     try:
         guarded = _median(session, "select kanon_query(%s)", [query], settings)
     except psycopg.DatabaseError as error:
         code = (error.diag.message_detail or "").partition(":")[0] if error.sqlstate == "KA901" else ""
-        return [number, f"{error.sqlstate} {code}", plain, None, None]
+        return [number, f"{error.sqlstate} {code}", None, None, None]
+    plain = _median(session, query, None, settings)
     return [number, "answered", plain, guarded, guarded / plain]
 
 
