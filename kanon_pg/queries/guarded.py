@@ -115,10 +115,12 @@ def guarded(
     buckets : int
         Of each sketch.
     """
-    return _Writer(block, people, facts, constants, k, buckets).written()
+    return BlockWriter(block, people, facts, constants, k, buckets).written()
 
 
-class _Writer:
+class BlockWriter:
+    """Writes the SQL of one block, or the parts of it that other kinds of answers share."""
+
     def __init__(
         self, block: Block, people: People, facts: Facts, constants: Sequence[str], k: int, buckets: int
     ) -> None:
@@ -136,6 +138,7 @@ class _Writer:
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
         self.whole: dict[str, str] = {}
+        self.rounds_means = True
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
@@ -218,11 +221,21 @@ class _Writer:
             measures=tuple(measures),
             sets=len(self.filters),
             rounded=tuple(self.rounded_columns()),
-            divides_people=self.people.alias == self.people.finest.alias
-            and any(key <= set(self.people.columns) for key in self.people.finest.relation.unique_keys),
+            divides_people=self.has_one_row_per_person(),
             secret_keys=self.secret_keys,
             chooses_secretly=self.chooses,
         )
+
+    def has_one_row_per_person(self) -> bool:
+        """Return whether everybody stands in one row of the block at most."""
+        return self.people.alias == self.people.finest.alias and any(
+            key <= set(self.people.columns) for key in self.people.finest.relation.unique_keys
+        )
+
+    def plain_rows(self) -> str:
+        """Return the rows of the block with person, keys and arguments, and which conditions hold for them."""
+        self.rounds_means = False
+        return self.rows({})
 
     def rounded_columns(self) -> Iterator[str | None]:
         """Yield for each set the known column of which E3 lets the rounded mean be seen."""
@@ -634,7 +647,12 @@ class _Writer:
 
     def rounds(self, figure: Figure) -> bool:
         """Return whether E3 speaks of a figure: a number of a known column, of rows that secrets choose."""
-        return figure.function in {"sum", "avg"} and not self.reads_secret(figure) and self.is_chosen(figure)
+        return (
+            self.rounds_means
+            and figure.function in {"sum", "avg"}
+            and not self.reads_secret(figure)
+            and self.is_chosen(figure)
+        )
 
     def number(self, figure: Figure) -> str:
         """Return SQL of what a figure adds up: of a time of which a rounded mean is shown, its seconds."""
