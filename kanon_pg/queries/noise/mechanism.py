@@ -142,27 +142,27 @@ class NoisyLeast:
 # --- composition -------------------------------------------------------------------------------------------
 
 
-def _standing_for(losses: Sequence[Loss]) -> Any:
-    """Return the composition of measurements that stand for losses."""
+@lru_cache(maxsize=1024)
+def _standing_for(loss: Loss) -> Any:
+    """Return a measurement that stands for one that OpenDP gave a loss to."""
     dp = _opendp()
-    return dp.combinators.make_composition(
-        [
-            dp.measurements.make_user_measurement(
-                dp.domains.atom_domain(T="i64"),
-                dp.metrics.absolute_distance(T="i64"),
-                dp.measures.approximate(dp.measures.zero_concentrated_divergence()),
-                lambda value: value,
-                lambda _, loss=loss: tuple(loss),
-                TO="i64",
-            )
-            for loss in losses
-        ]
+    return dp.measurements.make_user_measurement(
+        dp.domains.atom_domain(T="i64"),
+        dp.metrics.absolute_distance(T="i64"),
+        dp.measures.approximate(dp.measures.zero_concentrated_divergence()),
+        lambda value: value,
+        lambda _: tuple(loss),
+        TO="i64",
     )
+
+
+def _composed(losses: Sequence[Loss]) -> Any:
+    return _opendp().combinators.make_composition([_standing_for(loss) for loss in losses])
 
 
 def together(losses: Sequence[Loss]) -> Loss:
     """Return the loss of several measurements together, each chosen after the results of those before."""
-    return Loss(*map(float, _standing_for(losses).map(1))) if losses else Loss(0.0, 0.0)
+    return Loss(*map(float, _composed(losses).map(1))) if losses else Loss(0.0, 0.0)
 
 
 def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
@@ -172,7 +172,7 @@ def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
     if together(losses).delta >= delta:
         return math.inf
     dp = _opendp()
-    converted = dp.combinators.make_zCDP_to_approxDP(_standing_for(losses))
+    converted = dp.combinators.make_zCDP_to_approxDP(_composed(losses))
     return float(dp.combinators.make_fix_delta(converted, delta).map(1)[0])
 
 
