@@ -188,6 +188,13 @@ def explained(understood: Understood) -> str:
     """Return what would run, for people to read."""
     found = []
     for one in understood.blocks:
+        if understood.is_noisy:
+            noisy = _noise_form(one, understood, understood.cut.constants)
+            share = min(settings.per_query for settings in _noise_of(one).values())
+            found.append(
+                f"-- {one.block.name}, answered with noise: costs {share:g} of the account\n{noisy.text}"
+            )
+            continue
         form = guarded(
             one.block, one.people, understood.facts, understood.cut.constants, k=one.k, buckets=128
         )
@@ -396,7 +403,13 @@ class _Answering:
         share = min(one.per_query for one in settings)
         drawing = Drawing(form, Loss(whole.rho * share, whole.delta * share), planned.k)
         most = min(one.per_login for one in settings)
-        entry = self.ask(record, Spending(drawing.loss, self.account(drawing.loss, whole, most)))
+        entry = self.ask(
+            record,
+            Spending(
+                (*drawing.loss, settings[0].epsilon, settings[0].delta),
+                self.account(drawing.loss, whole, most),
+            ),
+        )
         try:
             with ExitStack() as stack:
                 for one in (
@@ -428,8 +441,8 @@ class _Answering:
         """Return what says whether a loss can be spent beside others, in total and by this login."""
 
         def allows(spent: Sequence[tuple[str, tuple[float, ...]]]) -> bool:
-            everybody = together([*(Loss(*one) for _, one in spent), loss])
-            own = together([*(Loss(*one) for login, one in spent if login == self.login), loss])
+            everybody = together([*(Loss(*one[:2]) for _, one in spent), loss])
+            own = together([*(Loss(*one[:2]) for login, one in spent if login == self.login), loss])
             return all(
                 total.rho <= whole.rho * part and total.delta <= whole.delta * part
                 for total, part in ((everybody, 1.0), (own, share))

@@ -115,12 +115,10 @@ def guarded(
     buckets : int
         Of each sketch.
     """
-    return BlockWriter(block, people, facts, constants, k, buckets).written()
+    return _Writer(block, people, facts, constants, k, buckets).written()
 
 
-class BlockWriter:
-    """Writes the SQL of one block, or the parts of it that other kinds of answers share."""
-
+class _Writer:
     def __init__(
         self, block: Block, people: People, facts: Facts, constants: Sequence[str], k: int, buckets: int
     ) -> None:
@@ -231,11 +229,6 @@ class BlockWriter:
         return self.people.alias == self.people.finest.alias and any(
             key <= set(self.people.columns) for key in self.people.finest.relation.unique_keys
         )
-
-    def plain_rows(self) -> str:
-        """Return the rows of the block with person, keys and arguments, and which conditions hold for them."""
-        self.rounds_means = False
-        return self.rows({})
 
     def rounded_columns(self) -> Iterator[str | None]:
         """Yield for each set the known column of which E3 lets the rounded mean be seen."""
@@ -698,6 +691,17 @@ class BlockWriter:
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN"
             f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group}) AS t ON true WHERE {tried}"
         )
+
+
+class BlockWriter(_Writer):
+    """Writes what answers of other kinds share with exact ones: the rows of a block."""
+
+    def plain_rows(self) -> str:
+        """Return SQL of the rows, with person, keys and arguments, and which conditions hold for them."""
+        self.rounds_means = False
+        for figure in self.block.figures:
+            self.set_of(figure)
+        return self.rows({})
 
 
 def _is_number(tree: Tree) -> bool:

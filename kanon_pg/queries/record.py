@@ -63,7 +63,7 @@ class Spending:
     Parameters
     ----------
     loss : tuple of float
-        As `kanon_pg.queries.noise.mechanism.Loss`.
+        As `kanon_pg.queries.noise.mechanism.Loss`; then epsilon and delta of the account.
     allows : callable
         Receives what was spent before, with the login of each; returns whether this can be spent, too.
     """

@@ -119,6 +119,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     lines += _columns(connection, "kanon.violations", "view")
     lines += _columns(connection, "kanon.query_log", "view")
     lines += _columns(connection, "kanon.record_states", "view")
+    lines += _columns(connection, "kanon.accounts", "view")
     return "\n".join(lines) + "\n"
 
 

@@ -5,10 +5,10 @@ here; the others count with k - 1 people less, which changes by no more from one
 than the count itself does, and is 0 for groups that are not there. So OpenDP's threshold holds for these
 counts, and whatever is shown has k people at least, for certain.
 
-Noise is drawn for the groups that are shown. The noise of other groups would be independent of it, so nothing
-differs from drawing it for all keys that there could be, and showing a part. The least noisy score is drawn in
-each group by itself: if one person changes the scores of group g by d(g), the losses are at most
-sum d(g)^2 / (2 scale^2) <= (sum d(g))^2 / (2 scale^2), which is the loss that OpenDP maps the whole distance to.
+Noise is drawn for the groups that are shown. The noise of other groups would be independent of it, so
+nothing differs from drawing it for all keys that there could be, and showing a part. The least noisy score is
+drawn in each group by itself: if one person changes the scores of group g by d(g), the losses are at most
+sum d(g)^2 / (2 scale^2) <= (sum d(g))^2 / (2 scale^2), the loss that OpenDP maps the whole distance to.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Drawing:
         self.threshold = Thresholded(form.groups, rho, budget.delta) if form.keys else None
         self.numbers = [Gaussian(one.distance, rho) for one in form.numbers]
         self.leasts = [NoisyLeast(one.distance, rho) for one in form.cells]
-        drawn = [*self.numbers, *self.leasts, *([self.threshold] if self.threshold else [])]
-        self.loss = together([one.loss for one in drawn])
+        losses = [one.loss for one in self.numbers] + [one.loss for one in self.leasts]
+        self.loss = together([*losses, *([self.threshold.loss] if self.threshold else [])])
 
     def rows(self, found: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> list[Values]:
         """Return the rows that are shown, in an order that says nothing.
@@ -109,7 +109,9 @@ class Drawing:
 
     def _error(self, figure: NoisyFigure) -> str:
         within = (
-            "" if figure.bounds is None else f" Values count from {figure.bounds[0]:g} to {figure.bounds[1]:g}."
+            ""
+            if figure.bounds is None
+            else f" Values count from {figure.bounds[0]:g} to {figure.bounds[1]:g}."
         )
         if figure.cells >= 0:
             mechanism, cells = self.leasts[figure.cells], self.form.cells[figure.cells]

@@ -1,11 +1,11 @@
-"""What numbers of a block may be: bounds of what is calculated of bounded columns, and what fails for nobody."""
+"""Bounds of what is calculated of bounded columns, and what fails for nobody."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from kanon_pg.queries.blocks import Block
+from kanon_pg.queries.blocks import Block, Source
 from kanon_pg.queries.facts import Role
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.forms import never_fails
@@ -27,27 +27,7 @@ def require_no_failure(block: Block) -> None:
         With the form that passes.
     """
     all_secret = replace(
-        block,
-        sources=tuple(
-            replace(
-                source,
-                relation=replace(
-                    source.relation,
-                    columns=tuple(replace(one, role=Role.SECRET) for one in source.relation.columns),
-                ),
-            )
-            for source in block.sources
-        ),
-        inner=tuple(
-            replace(
-                source,
-                relation=replace(
-                    source.relation,
-                    columns=tuple(replace(one, role=Role.SECRET) for one in source.relation.columns),
-                ),
-            )
-            for source in block.inner
-        ),
+        block, sources=tuple(map(_all_secret, block.sources)), inner=tuple(map(_all_secret, block.inner))
     )
     for tree in all_secret.trees:
         if not never_fails(tree, all_secret):
@@ -57,6 +37,11 @@ def require_no_failure(block: Block) -> None:
                 "With noise, no expression may fail for the values of any row.",
                 "Compare columns with constants, and divide by constants or nullif(column, 0).",
             )
+
+
+def _all_secret(source: Source) -> Source:
+    columns = tuple(replace(one, role=Role.SECRET) for one in source.relation.columns)
+    return replace(source, relation=replace(source.relation, columns=columns))
 
 
 def bounds_of(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tree], float]) -> Bounds | None:
@@ -85,42 +70,37 @@ def _bounds(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tree
         return None if one is None else _bounds(one, column, number)
 
     left, right = tree.child("this"), tree.child("expression")
+    found: Bounds | None = None
     if tree.kind == "Column":
-        return column(tree)
-    if tree.kind == "Literal":
-        value = number(tree)
-        return value, value
-    if tree.kind == "Null":
-        return None
-    if tree.kind in {"Paren", "Cast"}:
-        return inner(left)
-    if tree.kind == "Neg":
+        found = column(tree)
+    elif tree.kind == "Literal":
+        found = (number(tree),) * 2
+    elif tree.kind in {"Paren", "Cast"}:
         found = inner(left)
-        return None if found is None else (-found[1], -found[0])
-    if tree.kind == "Case" and left is None:
+    elif tree.kind == "Neg":
+        found = _calculated(tree, (-1.0, -1.0), inner(left))
+    elif tree.kind == "Case" and left is None:
         values = [one for when in tree.children("ifs") for one in when.children("true")]
-        return _around([inner(one) for one in (*values, *tree.children("default"))])
-    if tree.kind == "Coalesce":
-        return _around([inner(one) for one in (*tree.children("this"), *tree.children("expressions"))])
-    if tree.kind == "Anonymous" and tree.text("this").lower() == "abs":
-        found = inner(tree.children("expressions")[0])
-        return None if found is None else (0.0, max(map(abs, found)))
-    if tree.kind in {"Add", "Sub", "Mul", "Div"}:
-        one, other = inner(left), inner(right)
-        if one is None or other is None:
-            return None
-        return _calculated(tree, one, other)
-    raise _unbounded(tree)
+        found = _around([inner(one) for one in (*values, *tree.children("default"))])
+    elif tree.kind == "Coalesce":
+        found = _around([inner(one) for one in (*tree.children("this"), *tree.children("expressions"))])
+    elif tree.kind in {"Add", "Sub", "Mul", "Div"}:
+        found = _calculated(tree, inner(left), inner(right))
+    elif tree.kind != "Null":
+        raise _unbounded(tree)
+    return found
 
 
-def _calculated(tree: Tree, one: Bounds, other: Bounds) -> Bounds:
+def _calculated(tree: Tree, one: Bounds | None, other: Bounds | None) -> Bounds | None:
+    if one is None or other is None:
+        return None
     if tree.kind == "Add":
         return one[0] + other[0], one[1] + other[1]
     if tree.kind == "Sub":
         return one[0] - other[1], one[1] - other[0]
     if tree.kind == "Div" and other[0] <= 0 <= other[1]:
         raise _unbounded(tree)
-    ends = [a * b if tree.kind == "Mul" else a / b for a in one for b in other]
+    ends = [a * b if tree.kind != "Div" else a / b for a in one for b in other]
     return min(ends), max(ends)
 
 

@@ -8,8 +8,8 @@ by that and cut off towards 0, in whole numbers.
 
 A number adds up a whole number for each row, of at most `unit`. So a person adds at most R * unit to the
 absolute values over all groups together (L1), and therefore to their Euclidean length (L2): it is greatest
-where all rows are in one group. Cutting off makes it smaller. A person is in at most min(groups_per_person, R)
-groups, and changes the count of people of each by 1: L2 is the square root of that.
+where all rows are in one group. Cutting off makes it smaller. A person is in at most min(groups_per_person,
+R) groups, and changes the count of people of each by 1: L2 is the square root of that.
 
 What a row adds is calculated of its own values alone, as a floating-point number that is rounded and then held
 within its bounds as a whole number; only whole numbers are added up. No distance therefore depends on how
@@ -114,8 +114,8 @@ class NoisyForm:
     Parameters
     ----------
     text : str
-        Returns keys ``k1`` ... as text, ``people``, ``numbers`` and ``cells`` as JSON. Takes the seed. If there
-        are keys, no group of fewer than k people is returned.
+        Returns keys ``k1`` ... as text, ``people``, ``numbers`` and ``cells`` as JSON. Takes the seed. If
+        there are keys, no group of fewer than k people is returned.
     rows, groups : int
         Most of one person.
     """
@@ -168,9 +168,6 @@ class _Planner:
     ) -> None:
         self.block, self.people, self.constants, self.settings, self.k = block, people, constants, settings, k
         self.writer = BlockWriter(block, people, facts, constants, k, 1)
-        # numbers of known columns are as they are: nothing is rounded to a standard error
-        for figure in block.figures:
-            self.writer.set_of(figure)
         self.rows = min(one.rows_per_person for one in settings.values())
         self.groups = min(self.rows, *(one.groups_per_person for one in settings.values()))
         self.is_bounded = self.writer.has_one_row_per_person()
@@ -304,22 +301,25 @@ class _Planner:
         parts = "".join(f", {one.part} AS m{place}" for place, one in enumerate(self.numbers))
         tables = [
             f"rows AS {'MATERIALIZED ' if self.cells else ''}({rows})",
-            f"parts AS (SELECT {by_keys}person, count(*) AS n{parts} FROM rows{chosen} GROUP BY {by_keys}person)",
+            f"parts AS (SELECT {by_keys}person, count(*) AS n{parts} FROM rows{chosen}"
+            f" GROUP BY {by_keys}person)",
         ]
         total = "n"
         weighed = "parts"
         if keys and not self.is_bounded:
-            place = (
+            rank = (
                 f"row_number() OVER (PARTITION BY person ORDER BY"
                 f" pg_catalog.hash_record_extended(ROW({', '.join([*keys, 'person'])}), {SEED}))"
             )
             tables += [
-                f"placed AS (SELECT *, {place} AS place FROM parts)",
+                f"placed AS (SELECT *, {rank} AS place FROM parts)",
                 "kept AS (SELECT *, sum(n) OVER (PARTITION BY person) AS total FROM placed"
                 f" WHERE place <= {self.groups})",
             ]
             total, weighed = "total", "kept"
-        numbers = [f"coalesce(sum({self.weighed(f'm{place}', total)}), 0)" for place in range(len(self.numbers))]
+        numbers = [
+            f"coalesce(sum({self.weighed(f'm{place}', total)}), 0)" for place in range(len(self.numbers))
+        ]
         packed = f"pg_catalog.jsonb_build_array({', '.join(numbers)})::text AS numbers"
         group = f" GROUP BY {', '.join(keys)} HAVING count(*) >= {self.k}" if keys else ""
         row = _row(keys)
@@ -337,8 +337,8 @@ class _Planner:
                 f"held_{place} AS (SELECT {_row(keys, 'w.')} AS g, c.cell,"
                 f" sum({counted}) AS n FROM found_{place} AS c INNER JOIN {weighed} AS w"
                 f" ON {_row(own, 'w.')} = c.p GROUP BY 1, 2)",
-                f"cells_{place} AS (SELECT g, pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(cell, n)) AS held"
-                f" FROM held_{place} GROUP BY g)",
+                f"cells_{place} AS (SELECT g, pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(cell, n))"
+                f" AS held FROM held_{place} GROUP BY g)",
             ]
             joins += f" LEFT JOIN cells_{place} ON cells_{place}.g = s.g"
             cells.append(f"coalesce(cells_{place}.held, '[]')")

@@ -1,4 +1,4 @@
-"""The option ``noise`` of ``kanon_protect``: what strangers may learn of people, and what a person may weigh."""
+"""The option ``noise`` of ``kanon_protect``: what strangers may learn, and what a person may weigh."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def _is_bounds(value: Any) -> bool:
 
 _TESTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "epsilon": (lambda value: _is_number(value, 0, 100), "a number above 0, at most 100"),
-    "delta": (lambda value: _is_number(value, 0, 0.01), "a number above 0, far below 1 divided by the people"),
+    "delta": (
+        lambda value: _is_number(value, 0, 0.01),
+        "a number above 0, far below 1 divided by the people",
+    ),
     "rows_per_person": (_is_count, "a whole number from 1 to 100000"),
     "groups_per_person": (_is_count, "a whole number from 1 to 100000"),
     "bounds": (_is_bounds, "an object of columns, each with two numbers, the lower one first"),
