@@ -150,7 +150,7 @@ def _noise_of(planned: _Planned) -> dict[int, NoiseSettings]:
     found = {rule.relation: rule.noise for rule in planned.rules if rule.noise is not None}
     if len(found) < len(planned.rules) or len({(one.epsilon, one.delta) for one in found.values()}) > 1:
         raise Refusal(
-            "Q311",
+            "Q601",
             0,
             "The tables of these people do not agree in the epsilon and delta of their noise.",
             "A curator gives them the same ones: kanon_protect.",

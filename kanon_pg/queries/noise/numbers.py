@@ -32,7 +32,7 @@ def require_no_failure(block: Block) -> None:
     for tree in all_secret.trees:
         if not never_fails(tree, all_secret):
             raise Refusal(
-                "Q311",
+                "Q601",
                 tree.place,
                 "With noise, no expression may fail for the values of any row.",
                 "Compare columns with constants, and divide by constants or nullif(column, 0).",
@@ -111,7 +111,7 @@ def _around(values: list[Bounds | None]) -> Bounds | None:
 
 def _unbounded(tree: Tree) -> Refusal:
     return Refusal(
-        "Q311",
+        "Q601",
         tree.place,
         "With noise, numbers have bounds, and those of this expression are unknown.",
         "Calculate of columns with bounds by +, -, *, CASE and division by constants.",

@@ -11,8 +11,8 @@ absolute values over all groups together (L1), and therefore to their Euclidean 
 where all rows are in one group. Cutting off makes it smaller. A person is in at most min(groups_per_person,
 R) groups, and changes the count of people of each by 1: L2 is the square root of that.
 
-What a row adds is calculated of its own values alone, as a floating-point number that is rounded and then held
-within its bounds as a whole number; only whole numbers are added up. No distance therefore depends on how
+What a row adds is calculated of its own values alone, as a floating-point number that is rounded and then
+held within its bounds as a whole number; only whole numbers are added up. No distance therefore depends on how
 floating-point numbers are rounded.
 """
 
@@ -209,7 +209,7 @@ class _Planner:
             return NoisyFigure(figure.function, count=self.count(condition))
         if figure.function not in {"sum", "avg"} | SPREADS | PERCENTILES:
             raise Refusal(
-                "Q311",
+                "Q601",
                 figure.written.place,
                 f"There is no noisy form of {figure.function.replace('count_distinct', 'count(DISTINCT)')}.",
                 "Least and greatest: percentile_cont(0.05); different values: count(*) ... GROUP BY value.",
@@ -217,7 +217,7 @@ class _Planner:
         bounds = bounds_of(figure.argument, self.bounds, self.constant)
         if bounds is None or bounds[0] == bounds[1]:
             raise Refusal(
-                "Q311", figure.written.place, "This number is the same in every row.", "Write count(*)."
+                "Q601", figure.written.place, "This number is the same in every row.", "Write count(*)."
             )
         value = f"least(greatest({self.writer.arguments[number]}, {bounds[0]!r}), {bounds[1]!r})::float8"
         filled = " AND ".join(filter(None, [condition, f"{self.writer.arguments[number]} IS NOT NULL"]))
@@ -254,7 +254,7 @@ class _Planner:
     def percentile(self, figure: Figure, value: str, filled: str, bounds: Bounds) -> NoisyFigure:
         fraction = 0.0 if figure.fraction is None else self.constant(figure.fraction)
         if not 0 <= fraction <= 1:
-            raise Refusal("Q311", figure.written.place, "A fraction is between 0 and 1.", "For example 0.5.")
+            raise Refusal("Q601", figure.written.place, "A fraction is between 0 and 1.", "For example 0.5.")
         thousandths = round(fraction * 1000)
         width = (bounds[1] - bounds[0]) / CELLS
         cell = f"floor(({value} - {bounds[0]!r}::float8) * {1 / width!r}::float8)"
@@ -275,7 +275,7 @@ class _Planner:
         found = self.settings[rules].bounds.get(name) if rules in self.settings else None
         if found is None or not column.type_name.startswith(_NUMBERS):
             raise Refusal(
-                "Q311",
+                "Q601",
                 tree.place,
                 f"Column {Identifier.of(name)} has no bounds, which numbers with noise need.",
                 f'A curator declares them: kanon_protect(..., \'{{"noise": {{"bounds": {{{json.dumps(name)}: '
@@ -289,7 +289,7 @@ class _Planner:
         except ValueError:
             found = math.nan
         if not math.isfinite(found):
-            raise Refusal("Q311", tree.place, "This constant is no number.", "Write it as a number.")
+            raise Refusal("Q601", tree.place, "This constant is no number.", "Write it as a number.")
         return found
 
     # --- text ----------------------------------------------------------------------------------------------
