@@ -1,4 +1,4 @@
-"""One person more changes the whole numbers of a block by no more than is claimed, whatever their rows are."""
+"""One person more changes the whole numbers of a block by no more than is claimed."""
 
 from __future__ import annotations
 

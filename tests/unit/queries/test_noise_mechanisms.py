@@ -1,4 +1,4 @@
-"""Noise hides what it says it hides: draws on neighbouring tables, and attacks that spend the whole account."""
+"""Noise hides what it says: draws on neighbouring tables, and attacks that spend the whole account."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ _DRAWS = 6000
 _ROWS = 4
 _DELTA = 0.05
 
-_COUNTED = NoisyForm(
-    "", 0, _ROWS, 1, (Number("", float(_ROWS * ROW)),), (), (NoisyFigure("count", count=0),)
-)
+_COUNTED = NoisyForm("", 0, _ROWS, 1, (Number("", float(_ROWS * ROW)),), (), (NoisyFigure("count", count=0),))
 
 
 def counts(drawing: Drawing, rows: int) -> np.ndarray:
