@@ -207,3 +207,48 @@ def test_means_of_many_answers_have_the_error_that_was_said(world: World) -> Non
         errors.append(row["n"] - PEOPLE - 2)
     said = float(next(one for one in notices if "standard error" in one).split("error ")[1].rstrip("."))
     assert 0.65 < statistics.pstdev(errors) / said < 1.4
+
+
+def test_accounts_say_what_was_spent_by_whom_and_in_total(world: World) -> None:
+    world.begin(per_query=0.2)
+    assert accounts(world) == {None: (0, pytest.approx(1.0))}
+    world.ask("select count(*) from patients")
+    world.ask("select count(*) from patients")
+    world.ask("select kind, count(*) from visits group by kind")
+    found = accounts(world)
+    assert found == {
+        None: (2, pytest.approx(0.6, rel=1e-2)),
+        world.stranger: (2, pytest.approx(0.6, rel=1e-2)),
+    }
+    (epsilon,) = world.admin.execute("select max(epsilon_spent) from kanon.accounts").fetchone() or (0,)
+    assert 0 < epsilon < NOISE["epsilon"]
+
+
+def accounts(world: World) -> dict[str | None, tuple[int, Any]]:
+    rows = world.admin.execute("select login, answers, share_left from kanon.accounts").fetchall()
+    return {login: (answers, left) for login, answers, left in rows}
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"noise": {"epsilon": 1}}, "noise lacks delta"),
+        ({"noise": NOISE | {"epsilon": 0}}, "epsilon of noise must be"),
+        ({"noise": NOISE | {"bounds": {"cost": [5, 1]}}}, "bounds of noise must be"),
+        ({"noise": NOISE | {"bounds": {"nothing": [0, 1]}}}, "no column"),
+        ({"noise": NOISE | {"sigma": 1}}, "noise has no part"),
+        ({"noise": NOISE, "exact_for": ["nobody at all"]}, "no role"),
+        ({"exact_for": ["kanon_curator"]}, "there is no option noise"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(world: World, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(psycopg.Error, match=sentence):
+        world.admin.execute("select kanon_protect('patients', 5, %s::jsonb)", [json.dumps(options)])
+
+
+def test_tables_of_the_same_people_agree_in_their_account(world: World) -> None:
+    world.begin()
+    noise = json.dumps({"noise": NOISE | {"epsilon": 2, "bounds": {}}})
+    world.admin.execute("select kanon_protect('visits', 5, %s::jsonb)", [noise])
+    joined = "select count(*) from visits as v join patients as p on p.id = v.patient where p.ward = 'w1'"
+    assert "do not agree" in world.refused(joined)

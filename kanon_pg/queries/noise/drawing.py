@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from kanon_pg.queries.noise.mechanism import FINE, Gaussian, Loss, NoisyLeast, Thresholded, together
@@ -24,6 +25,10 @@ from kanon_pg.queries.noise.plan import CELLS, ROW, VALUE, Cells, NoisyFigure, N
 Values = dict[str, "str | None"]
 
 _WHOLE = frozenset({"smallint", "integer", "bigint"})
+
+
+# finding a threshold takes a twentieth of a second
+_thresholded = lru_cache(maxsize=64)(Thresholded)
 
 
 class Drawing:
@@ -40,7 +45,7 @@ class Drawing:
         parts = len(form.numbers) + len(form.cells) + bool(form.keys)
         # OpenDP rounds losses up
         rho = budget.rho / max(1, parts) * (1 - 1e-6)
-        self.threshold = Thresholded(form.groups, rho, budget.delta) if form.keys else None
+        self.threshold = _thresholded(form.groups, rho, budget.delta) if form.keys else None
         self.numbers = [Gaussian(one.distance, rho) for one in form.numbers]
         self.leasts = [NoisyLeast(one.distance, rho) for one in form.cells]
         losses = [one.loss for one in self.numbers] + [one.loss for one in self.leasts]

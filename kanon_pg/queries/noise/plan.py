@@ -220,24 +220,42 @@ class _Planner:
             raise Refusal(
                 "Q601", figure.written.place, "This number is the same in every row.", "Write count(*)."
             )
-        value = f"least(greatest({self.writer.arguments[number]}, {bounds[0]!r}), {bounds[1]!r})::float8"
-        filled = " AND ".join(filter(None, [condition, f"{self.writer.arguments[number]} IS NOT NULL"]))
+        name = self.writer.arguments[number]
+        filled = condition
+        if not self.is_filled(figure.argument):
+            filled = " AND ".join(filter(None, [condition, f"{name} IS NOT NULL"]))
+        value = f"least(greatest({name}, {bounds[0]!r}), {bounds[1]!r})"
         if figure.function in PERCENTILES:
-            return self.percentile(figure, value, filled, bounds)
-        # a sum of values around 0 needs no count; a mean is best told by how far values are from the middle
-        centre = 0.0 if figure.function == "sum" else (bounds[0] + bounds[1]) / 2
+            return self.percentile(figure, f"{value}::float8", filled, bounds)
+        # a sum around 0 needs no count; a mean alone is best told by how far values are from the middle
+        centre = 0.0 if self.is_added_up(figure) else (bounds[0] + bounds[1]) / 2
         reach = max(abs(bounds[0] - centre), abs(bounds[1] - centre))
-        share = f"round(({value} - {centre!r}::float8) * {VALUE / reach!r}::float8)"
-        share = f"least(greatest({share}, {-VALUE}), {VALUE})::int4"
-        total = self.number(f"coalesce(sum({share}) FILTER (WHERE {filled}), 0)::int8", VALUE)
+        from_centre = f"({value} - ({centre!r}))" if centre else value
+        share = f"least(greatest(round({from_centre} * {VALUE / reach!r}), {-VALUE}), {VALUE})::int4"
+        total = self.number(_summed(share, filled), VALUE)
         if figure.function == "sum":
             return NoisyFigure("sum", total=total, reach=reach, bounds=bounds)
         squares = -1
         if figure.function in SPREADS:
             square = f"(({share})::int8 * ({share})::int8 / {VALUE})::int4"
-            squares = self.number(f"coalesce(sum({square}) FILTER (WHERE {filled}), 0)::int8", VALUE)
+            squares = self.number(_summed(square, filled), VALUE)
         return NoisyFigure(
             figure.function, self.count(filled), total, squares, centre=centre, reach=reach, bounds=bounds
+        )
+
+    def is_filled(self, argument: Tree) -> bool:
+        """Return whether an argument is a column that has a value in every row."""
+        if argument.kind != "Column":
+            return False
+        source = next(one for one in self.block.sources if one.alias == column_name(argument)[0])
+        is_joined = source.on is None and source.alias not in self.block.found_by_secrets
+        return is_joined and self.block.column(argument).is_filled
+
+    def is_added_up(self, figure: Figure) -> bool:
+        """Return whether the sum of the same values is a figure, too: one number is enough for both."""
+        return any(
+            (one.function, one.argument, one.conditions) == ("sum", figure.argument, figure.conditions)
+            for one in self.block.figures
         )
 
     def count(self, condition: str) -> int:
@@ -357,6 +375,10 @@ class _Planner:
             f"CASE WHEN {total} <= {self.rows} THEN {part}"
             f" ELSE pg_catalog.div(({part})::pg_catalog.numeric * {self.rows}, {total})::pg_catalog.int8 END"
         )
+
+
+def _summed(value: str, condition: str) -> str:
+    return f"coalesce(sum({value}){f' FILTER (WHERE {condition})' if condition else ''}, 0)::int8"
 
 
 def _row(keys: Sequence[str], before: str = "") -> str:
