@@ -44,6 +44,8 @@ CELLS = 2**10
 """Between the candidates of a percentile."""
 
 _NUMBERS = ("smallint", "integer", "bigint", "numeric", "real", "double")
+_EXACT = frozenset(["Column", "Identifier", "Literal", "Paren", "Add", "Sub", "Mul", "Neg"])
+"""Nodes of expressions that are numeric where their columns are, or whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +232,11 @@ class _Planner:
         # a sum around 0 needs no count; a mean alone is best told by how far values are from the middle
         centre = 0.0 if self.is_added_up(figure) else (bounds[0] + bounds[1]) / 2
         reach = max(abs(bounds[0] - centre), abs(bounds[1] - centre))
-        from_centre = f"({value} - ({centre!r}))" if centre else value
-        share = f"least(greatest(round({from_centre} * {VALUE / reach!r}), {-VALUE}), {VALUE})::int4"
+        scale = VALUE / reach
+        held = name if self.is_never_too_large(figure.argument) else value
+        from_centre = f"({held} - ({centre!r}))" if centre else held
+        least, most = (max(-VALUE, min(VALUE, round((one - centre) * scale))) for one in bounds)
+        share = f"least(greatest({from_centre} * {scale!r}, {least}), {most})::int4"
         total = self.number(_summed(share, filled), VALUE)
         if figure.function == "sum":
             return NoisyFigure("sum", total=total, reach=reach, bounds=bounds)
@@ -250,6 +255,14 @@ class _Planner:
         source = next(one for one in self.block.sources if one.alias == column_name(argument)[0])
         is_joined = source.on is None and source.alias not in self.block.found_by_secrets
         return is_joined and self.block.column(argument).is_filled
+
+    def is_never_too_large(self, argument: Tree) -> bool:
+        """Return whether an argument is numeric: what is calculated of it needs to be held within bounds last."""
+        nodes = list(argument.walk())
+        columns = [self.block.column(node) for node in nodes if node.kind == "Column"]
+        return all(node.kind in _EXACT for node in nodes) and all(
+            one.type_name.startswith(("smallint", "integer", "bigint", "numeric")) for one in columns
+        )
 
     def is_added_up(self, figure: Figure) -> bool:
         """Return whether the sum of the same values is a figure, too: one number is enough for both."""
