@@ -257,7 +257,7 @@ class _Planner:
         return is_joined and self.block.column(argument).is_filled
 
     def is_never_too_large(self, argument: Tree) -> bool:
-        """Return whether an argument is numeric: what is calculated of it needs to be held within bounds last."""
+        """Return whether an argument is numeric: what is calculated of it is held within bounds last."""
         nodes = list(argument.walk())
         columns = [self.block.column(node) for node in nodes if node.kind == "Column"]
         return all(node.kind in _EXACT for node in nodes) and all(
