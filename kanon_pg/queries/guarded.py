@@ -21,7 +21,7 @@ from kanon_pg.queries.blocks import (
     column_name,
     equal_columns,
 )
-from kanon_pg.queries.facts import Facts
+from kanon_pg.queries.facts import Column, Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.forms import COMPARISONS
 from kanon_pg.queries.people import People
@@ -35,6 +35,17 @@ NOBODY = -1
 """People of a figure without rows."""
 
 _MOST = 2**31 - 1
+
+_HASHES = {
+    "smallint": "hashint8extended({}::pg_catalog.int8, {})",
+    "integer": "hashint8extended({}::pg_catalog.int8, {})",
+    "bigint": "hashint8extended({}, {})",
+    "numeric": "hash_numeric_extended({}, {})",
+    "text": "hashtextextended({}, {})",
+    "character varying": "hashtextextended({}, {})",
+    "uuid": "uuid_hash_extended({}, {})",
+}
+"""By types, without what stands in parentheses: hashes that take a seed, and make no record first."""
 
 _ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
 _MOST_ARITHMETIC = 20
@@ -132,6 +143,12 @@ class _Writer:
         self.filters: list[tuple[Tree, ...]] = [()]
         self.arguments: dict[int, str] = {}
         self.once = frozenset[int]()
+        self.is_person = people.alias == people.finest.alias and any(
+            key <= set(people.columns) for key in people.finest.relation.unique_keys
+        )
+        """Whether everybody has one row at most."""
+        self.is_row = self.is_person and people.finest.on is None and not block.found_by_secrets
+        """Whether every row is somebody's, and the only one: nothing has to be grouped by person."""
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
@@ -152,11 +169,36 @@ class _Writer:
 
     # --- hashes --------------------------------------------------------------------------------------------
 
-    def row_hash(self, source: Source, *more: str) -> str:
-        columns = source.relation.key or tuple(
-            column.name for column in source.relation.columns if column.is_built_in
-        )
-        return _hash([f"{source.alias}.{Identifier.of(name)}" for name in columns] + list(more))
+    def row_hash(self, source: Source, content: Column | None = None) -> str:
+        """Return the hash of a row of a source, or of the row with a value of it."""
+        key = [column for column in map(source.relation.column, source.relation.key) if column is not None]
+        columns = key or [column for column in source.relation.columns if column.is_built_in]
+        cells = [f"{source.alias}.{Identifier.of(column.name)}" for column in columns]
+        found = f"pg_catalog.hash_record_extended(ROW({', '.join(cells)}), {SEED})"
+        forms = [form for column in key if (form := _typed(column)) is not None]
+        if key and len(forms) == len(key):
+            found = SEED
+            for cell, form in zip(cells, forms, strict=True):
+                found = form.format(cell, found)
+        if content is not None:
+            value = f"{source.alias}.{Identifier.of(content.name)}"
+            form = _typed(content) or "pg_catalog.hash_record_extended(ROW({}), {})"
+            found = f"CASE WHEN {value} IS NULL THEN {found} ELSE {form.format(value, found)} END"
+        return _folded(found)
+
+    def person_hash(self) -> str:
+        """Return the hash of a row's ``person``; 0 for nobody."""
+        form = _HASHES.get(_bare(self.people.types[0])) if len(self.people.types) == 1 else None
+        if form is None:
+            return _folded(f"pg_catalog.hash_record_extended(ROW(person), {SEED})")
+        found = f"pg_catalog.{form.format('person', SEED)}"
+        return _folded(found if self.is_row else f"coalesce({found}, 0)")
+
+    def is_by_person(self) -> bool:
+        """Return whether a row is identified by its person, and hashed alike."""
+        names = self.people.finest.relation.key
+        kinds = [column.type_name for column in map(self.people.finest.relation.column, names) if column]
+        return names == self.people.columns and kinds == list(self.people.types) and len(names) == 1
 
     def channels(self) -> dict[str, str]:
         """Return the hash of a row in each channel."""
@@ -169,9 +211,7 @@ class _Writer:
             assert column is not None  # noqa: S101 - the block was checked
             if owner is not finest:
                 found[f"content:{owner.relation.oid}:0"] = self.row_hash(owner)
-            found[f"content:{owner.relation.oid}:{column.number}"] = self.row_hash(
-                owner, f"{alias}.{Identifier.of(name)}"
-            )
+            found[f"content:{owner.relation.oid}:{column.number}"] = self.row_hash(owner, column)
         self.once = frozenset(
             place
             for place, channel in enumerate(found)
@@ -218,8 +258,7 @@ class _Writer:
             measures=tuple(measures),
             sets=len(self.filters),
             rounded=tuple(self.rounded_columns()),
-            divides_people=self.people.alias == self.people.finest.alias
-            and any(key <= set(self.people.columns) for key in self.people.finest.relation.unique_keys),
+            divides_people=self.is_person,
             secret_keys=self.secret_keys,
             chooses_secretly=self.chooses,
         )
@@ -395,7 +434,10 @@ class _Writer:
 
     def rows(self, channels: dict[str, str]) -> str:
         outputs = [f"{self.sql(self.key(key))} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
-        person = [f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}" for name in self.people.columns]
+        person = [
+            f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}::{kind}"
+            for name, kind in zip(self.people.columns, self.people.types, strict=True)
+        ]
         outputs.append(f"{person[0] if len(person) == 1 else 'ROW(' + ', '.join(person) + ')'} AS person")
         written: dict[str, str] = {}
         for number, figure in enumerate(self.block.figures, 1):
@@ -432,31 +474,39 @@ class _Writer:
     def shown_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
         """Return the tables that count people and add up figures of the rows that are chosen."""
         inner, middle, outer = _Columns("i"), _Columns("m"), _Columns("o")
-        everybody = middle.of("count(person)")
+
+        def rows_with(argument: str, condition: str) -> str:
+            """Return how many rows have an argument, and satisfy a condition."""
+            if self.is_row:
+                return middle.of(f"count({argument}){_filter(condition)}")
+            return middle.of(f"sum({inner.of(f'count({argument}){_filter(condition)}')})::pg_catalog.int8")
+
+        def people_with(condition: str, counted: str = "person") -> str:
+            """Return how many people have rows that satisfy a condition."""
+            if self.is_row:
+                return middle.of(f"count(*){_filter(condition)}")
+            rows = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
+            return middle.of(f"count({counted}){rows}")
+
+        everybody = people_with("")
         self.people_columns, by_bucket = [outer.of(f"sum({everybody})")], []
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
-            entering = inner.of(f"count({argument}){_filter(condition)}")
-            entered = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
-            with_rows = middle.of(f"count(person){entered}") if condition else everybody
             counted = self.counted(number, figure)
-            counting = with_rows
-            if counted:
-                filled = inner.of(
-                    f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})"
-                )
-                counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
+            counting = people_with(" AND ".join(filter(None, [condition, counted])))
             by_bucket.append(counting)
             nobody = "false"
             if condition or not keys:  # rows whose person is unknown are rows
-                nobody = f"coalesce(sum({middle.of(f'count(*){entered}')}), 0) = 0"
+                nobody = f"coalesce(sum({people_with(condition, '*')}), 0) = 0"
             self.people_columns.append(outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END"))
             if self.is_other(figure) or self.counts_people(figure):
                 continue
-            rows = middle.of(f"sum({entering})::pg_catalog.int8")
-            self.row_columns[number] = outer.of(f"coalesce(sum({rows}), 0)::pg_catalog.int8")
+            self.row_columns[number] = outer.of(
+                f"coalesce(sum({rows_with(argument, condition)}), 0)::pg_catalog.int8"
+            )
             if figure.function != "count":
-                part = middle.of(f"sum({inner.of(f'sum({argument}){_filter(condition)}')})")
+                added = f"sum({argument}){_filter(condition)}"
+                part = middle.of(added if self.is_row else f"sum({inner.of(added)})")
                 self.sum_columns[number] = outer.of(f"sum({part})")
         hashed, bucketed, packed = self.sketch(sums, channels)
         entry = " || ".join(f"pg_catalog.int2send({one}::pg_catalog.int2)" for one in ["bucket", *by_bucket])
@@ -468,16 +518,18 @@ class _Writer:
         group = f"{', '.join(keys)}, " if keys else ""
         chosen = " WHERE chosen" if self.secret else ""
         by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
+        people = f"{', '.join([*keys, 'person', *inner.written(), *hashed])}"
         return [
-            f"shown_people AS (SELECT {', '.join([*keys, 'person', *inner.written(), *hashed])}"
-            f" FROM rows AS r{chosen} GROUP BY {group}person)",
+            f"shown_people AS (SELECT {', '.join(['*', *hashed])} FROM rows AS r{chosen})"
+            if self.is_row
+            else f"shown_people AS (SELECT {people} FROM rows AS r{chosen} GROUP BY {group}person)",
             f"shown_buckets AS (SELECT {', '.join([*keys, *middle.written(), *bucketed])}, bucket FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM shown_people) AS r GROUP BY {group}bucket)",
             f"shown AS (SELECT {', '.join([*keys, *outer.written(), *packed])} FROM shown_buckets{by_keys})",
         ]
 
     def bucket(self) -> str:
-        return f"({_hash(['person'])} % {self.buckets})::pg_catalog.int2"
+        return f"({self.person_hash()} % {self.buckets})::pg_catalog.int2"
 
     def known_keys(self, keys: list[str]) -> list[str]:
         return [key for number, key in enumerate(keys) if number not in self.secret_keys]
@@ -489,9 +541,9 @@ class _Writer:
         packed = [*packed, f"{_row(known)} AS g"]
         group = f"{', '.join(known)}, " if known else ""
         by_keys = f" GROUP BY {', '.join(known)}" if known else ""
-        people = ", ".join([*known, "person", *hashed])
+        people, by_person = ", ".join([*known, "person", *hashed]), f" GROUP BY {group}person"
         return [
-            f"known_people AS (SELECT {people} FROM rows AS r GROUP BY {group}person)",
+            f"known_people AS (SELECT {people} FROM rows AS r{'' if self.is_row else by_person})",
             f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed])} FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
             f"known AS (SELECT {', '.join([*known, *packed])} FROM known_buckets{by_keys})",
@@ -506,14 +558,18 @@ class _Writer:
             condition = f" FILTER (WHERE w{number})" if number else ""
             for channel, name in enumerate(channels):
                 place = number * len(channels) + channel
-                value = f"r{channel}" if name != "people" else None
-                if value is None:
-                    added = f"(count(*){condition} * {_hash(['person'])})"
+                # a person whose row is the only one is hashed once
+                is_person = name == "people" or (channel == 1 and self.is_row and self.is_by_person())
+                value = self.person_hash() if is_person else f"r{channel}"
+                if self.is_row:
+                    added = f"CASE WHEN w{number} THEN {value} ELSE 0 END" if number else value
+                    hashed.append(f"{added} AS h{place}")
                 else:
                     # a row of a table above counts once, however many rows below it has
                     value = f"DISTINCT {value}" if channel in self.once else value
                     added = f"coalesce(sum({value}){condition}, 0)::pg_catalog.int8"
-                hashed.append(f"({added} & {_MOST})::pg_catalog.int4 AS h{place}")
+                    added = f"count(*){condition} * {self.person_hash()}" if is_person else added
+                    hashed.append(f"{_folded(f'({added})')} AS h{place}")
                 bucketed.append(f"(sum(h{place}) & {_MOST})::pg_catalog.int4 AS h{place}")
         entry = " || ".join(["pg_catalog.int2send(bucket)", *(f"pg_catalog.int4send({one})" for one in sums)])
         return hashed, bucketed, [f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS sketch"]
@@ -736,5 +792,16 @@ def _table(source: Source) -> str:
     return f"{name} AS {Identifier.of(source.alias)}"
 
 
-def _hash(cells: Sequence[str]) -> str:
-    return f"(pg_catalog.hash_record_extended(ROW({', '.join(cells)}), {SEED}) & {_MOST})::pg_catalog.int4"
+def _bare(type_name: str) -> str:
+    """Return the name of a type without what stands in parentheses."""
+    return type_name.partition("(")[0]
+
+
+def _typed(column: Column) -> str | None:
+    """Return the form of a hash of a column's values, if there is one for its type."""
+    form = _HASHES.get(_bare(column.type_name))
+    return form and f"pg_catalog.{form}"
+
+
+def _folded(value: str) -> str:
+    return f"({value} & {_MOST})::pg_catalog.int4"
