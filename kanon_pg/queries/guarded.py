@@ -47,6 +47,14 @@ _HASHES = {
 }
 """By types, without what stands in parentheses: hashes that take a seed, and make no record first."""
 
+_IN_RECORDS = frozenset(
+    {
+        *("boolean", "character", "date", "double precision", "interval", "real"),
+        *("timestamp without time zone", "timestamp with time zone", "time without time zone"),
+    }
+)
+"""Further types whose hashes are those of records; of all others, texts are hashed."""
+
 _ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
 _MOST_ARITHMETIC = 20
 _LONGEST_NUMBER = 20
@@ -173,25 +181,24 @@ class _Writer:
         """Return the hash of a row of a source, or of the row with a value of it."""
         key = [column for column in map(source.relation.column, source.relation.key) if column is not None]
         columns = key or [column for column in source.relation.columns if column.is_built_in]
-        cells = [f"{source.alias}.{Identifier.of(column.name)}" for column in columns]
+        cells = [
+            _cell(f"{source.alias}.{Identifier.of(column.name)}", column.type_name) for column in columns
+        ]
         found = f"pg_catalog.hash_record_extended(ROW({', '.join(cells)}), {SEED})"
-        forms = [form for column in key if (form := _typed(column)) is not None]
-        if key and len(forms) == len(key):
+        if key and all(_bare(column.type_name) in _HASHES for column in key):
             found = SEED
-            for cell, form in zip(cells, forms, strict=True):
-                found = form.format(cell, found)
+            for cell, column in zip(cells, key, strict=True):
+                found = _hash(cell, column.type_name, found)
         if content is not None:
             value = f"{source.alias}.{Identifier.of(content.name)}"
-            form = _typed(content) or "pg_catalog.hash_record_extended(ROW({}), {})"
-            found = f"CASE WHEN {value} IS NULL THEN {found} ELSE {form.format(value, found)} END"
+            hashed = _hash(value, content.type_name, found)
+            found = f"CASE WHEN {value} IS NULL THEN {found} ELSE {hashed} END"
         return _folded(found)
 
     def person_hash(self) -> str:
         """Return the hash of a row's ``person``; 0 for nobody."""
-        form = _HASHES.get(_bare(self.people.types[0])) if len(self.people.types) == 1 else None
-        if form is None:
-            return _folded(f"pg_catalog.hash_record_extended(ROW(person), {SEED})")
-        found = f"pg_catalog.{form.format('person', SEED)}"
+        kinds = self.people.types
+        found = _hash("person", kinds[0] if len(kinds) == 1 else "record", SEED)
         return _folded(found if self.is_row else f"coalesce({found}, 0)")
 
     def is_by_person(self) -> bool:
@@ -650,10 +657,8 @@ class _Writer:
         ]
 
     def result(self, keys: list[str]) -> str:
-        shown = [
-            f"{'w' if self.chooses and key in self.known_keys(keys) else 's'}.{key}::pg_catalog.text AS {key}"
-            for key in keys
-        ]
+        known = self.known_keys(keys) if self.chooses else []
+        shown = [f"{_text(f'w.{key}' if key in known else f's.{key}')} AS {key}" for key in keys]
         joins = ""
         # what known values let expect and secrets leave empty comes with nobody
         people = [f"coalesce(s.{self.people_columns[0]}, 0)::pg_catalog.int8 AS n0"]
@@ -662,7 +667,7 @@ class _Writer:
             if figure.function in PERCENTILES:
                 joins += f" LEFT JOIN middle_{number} AS x{number} ON x{number}.g = {_row(keys, 's.')}"
                 value = f"x{number}.o"
-            shown.append(f"({value})::{{f{number}}}::pg_catalog.text AS f{number}")
+            shown.append(f"{_text(f'({value})::{{f{number}}}')} AS f{number}")
             people.append(f"coalesce(s.{self.people_columns[number]}, 0)::pg_catalog.int8 AS n{number}")
         if any(self.is_other(figure) and figure.function not in PERCENTILES for figure in self.block.figures):
             joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
@@ -732,9 +737,12 @@ class _Writer:
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
         tried = " AND ".join(["true", *(f"({one}) IS NOT NULL" for one in self.tried())])
+        chosen = [*self.block.conditions, *(one for source in left for one in source.on or ())]
+        conditions = "".join(f" AND ({self.sql(one)})" for one in chosen)
         return (
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN"
-            f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group}) AS t ON true WHERE {tried}"
+            f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{conditions}{group}) AS t"
+            f" ON true WHERE {tried}"
         )
 
 
@@ -797,10 +805,21 @@ def _bare(type_name: str) -> str:
     return type_name.partition("(")[0]
 
 
-def _typed(column: Column) -> str | None:
-    """Return the form of a hash of a column's values, if there is one for its type."""
-    form = _HASHES.get(_bare(column.type_name))
-    return form and f"pg_catalog.{form}"
+def _cell(value: str, type_name: str) -> str:
+    """Return SQL of what is hashed of a value: not every type has a hash."""
+    bare = _bare(type_name)
+    return value if bare in _HASHES or bare in _IN_RECORDS else _text(value)
+
+
+def _hash(value: str, type_name: str, seed: str) -> str:
+    """Return SQL of the hash of a value that is not NULL, as a bigint."""
+    form = _HASHES.get(_bare(type_name), "hash_record_extended(ROW({}), {})")
+    return f"pg_catalog.{form.format(value if type_name == 'record' else _cell(value, type_name), seed)}"
+
+
+def _text(value: str) -> str:
+    """Return SQL of a value as its type writes it: a cast to text may be somebody's function."""
+    return f"CASE WHEN {value} IS NOT NULL THEN pg_catalog.format('%s', {value}) END"
 
 
 def _folded(value: str) -> str:
