@@ -801,8 +801,8 @@ def _table(source: Source) -> str:
 
 
 def _bare(type_name: str) -> str:
-    """Return the name of a type without what stands in parentheses."""
-    return type_name.partition("(")[0]
+    """Return the name of a type without what stands in parentheses; that of an array as it is."""
+    return type_name if type_name.endswith("[]") else type_name.partition("(")[0]
 
 
 def _cell(value: str, type_name: str) -> str:

@@ -27,19 +27,19 @@ create domain code as char(4);
 create table moods (label text primary key, points int);
 insert into moods values ('sad', 1), ('ok', 2), ('glad', 3);
 create table people (
-    person int primary key, sex sex, cost euro, born day, mood mood, state state, code code, wards text[],
+    person int primary key, sex sex, cost euro, born day, mood mood, state state, code code, wards text[], costs numeric(6, 2)[],
     place point, address text collate "case_blind"
 );
 insert into people
 select
     i, case i % 2 when 0 then 'F' else 'M' end, i * 1.5, date '1950-01-01' + i,
     (array['sad', 'ok', 'glad'])[1 + i % 3]::mood, (array['sad', 'ok', 'glad'])[1 + i % 3]::mood,
-    (array['a', 'b '])[1 + i % 2], '{a,b}', point(1, 1), 'x'
+    (array['a', 'b '])[1 + i % 2], '{a,b}', '{1,2}', point(1, 1), 'x'
 from generate_series(1, 600) as i;
 """
 DECLARE = (
     "select kanon_declare('people', quasi_identifiers => '{sex,born,code}',"
-    " sensitive => '{cost,mood,state,wards,place,address}', entity => 'person')"
+    " sensitive => '{cost,mood,state,wards,costs,place,address}', entity => 'person')"
 )
 PROTECT = "select kanon_protect('people', 5)"
 
@@ -99,6 +99,7 @@ ANSWERED = [
     "select case mood when 'sad' then 0 else 1 end as place, count(*) from people group by 1 order by 1",
     "select coalesce(mood, 'ok')::text as label, count(*) from people group by 1 order by 1, count(*)",
     "select wards, count(*) from people group by wards",
+    "select costs, count(*) from people where born > '1950-03-01' group by costs",
     "select sex, count(place) as placed, count(address) as addressed from people group by sex order by sex",
 ]
 
