@@ -21,6 +21,7 @@ Examples
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -43,7 +44,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected_to, repeatable_read
 from kanon_pg.db.python_arguments import check_argument, request_of
 from kanon_pg.db.settings import created_here, exact_text
-from kanon_pg.db.statements import statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
@@ -60,18 +61,18 @@ from kanon_pg.hierarchies.operations import (
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.queries import protection as protecting
-from kanon_pg.queries.answer import answer_query
-from kanon_pg.queries.answer import check_query as check_text
-from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.load_catalog import READER
+from kanon_pg.queries.answering import Understood, answer, understand
+from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.load_facts import READER
 from kanon_pg.queries.pending_query import lock_relations
-from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest, given_text, given_texts
+from kanon_pg.queries.request import ProtectRequest, QueryRequest, given_text, given_texts, refused
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions
-from kanon_pg.release import declaration, releasing
+from kanon_pg.release import declaration, linking, releasing
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.certificate import CertificateRequest
 from kanon_pg.release.composition import Composition, CompositionRequest
+from kanon_pg.release.linking import LinkRequest
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
 
@@ -123,7 +124,7 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
             raise
         raise NotPermitted(
             f"Role {Identifier((role,))} may not act as {actor}, which the client's interface does.",
-            hint="Call the functions in the server, which need no such right; to ask, use kanon_pg.connect. "
+            hint="Call the functions in the server, which need no such right; kanon_query is one of them. "
             f"This interface is for those who may read every base table: members of {OWNER}.",
         ) from error
 
@@ -173,6 +174,8 @@ __all__ = [
     "identify",
     "intervals",
     "is_anonymous",
+    "link",
+    "links",
     "load_hierarchy",
     "measure",
     "protect",
@@ -185,6 +188,7 @@ __all__ = [
     "show_hierarchy",
     "suggest",
     "undeclare",
+    "unlink",
     "unprotect",
 ]
 
@@ -223,6 +227,38 @@ def undeclare(target: Target, relation: str) -> None:
     with as_owner(target) as (db, role):
         declaration.undeclare(db, relation, role=role)
         revoke_read(db, relation, role)
+
+
+def link(target: Target, child: str, parent: str, **options: Any) -> None:
+    """Say that rows of one table belong to the people of another, see `LinkRequest`."""
+    request = request_of(LinkRequest, (child, parent), options)
+    with _transaction(target) as connection:
+        db = PsycopgDatabase(connection)
+        role = caller(db)
+        below, above = (describe(db, one, role).oid for one in (child, parent))
+        for oid in (above, below):
+            db.row(statement("grant_read"), oid)
+        db.rows(statement("grant_read_along"), below, above)
+        _act_as(OWNER, db, role)
+        with created_here(db):
+            linking.link(db, request, role=role)
+
+
+def unlink(target: Target, child: str) -> None:
+    """Forget the link of a table, and revoke rights to read that nothing needs any more."""
+    check_argument("child", "regclass", child)
+    with as_owner(target) as (db, role):
+        above = linking.unlink(db, child, role=role)
+        oid = describe(db, child, role).oid
+        db.execute(statement("act_as", role=Identifier.of(role)))
+        db.row(statement("revoke_read_along"), oid, list(above))
+        db.row(statement("revoke_read"), oid)
+
+
+def links(target: Target) -> Sequence[Row]:
+    """Return all links between tables, by table."""
+    with as_owner(target) as (db, _):
+        return linking.links(db)
 
 
 def anonymize(
@@ -448,7 +484,7 @@ def protect(
     Parameters
     ----------
     ledger_folder : str, optional
-        Folder of this machine for the ledgers of queries; needed unless the option ``ledger`` is 'off'.
+        Folder of this machine for the records of answers, the same at every call.
     """
     request = request_of(ProtectRequest, (relation, *arguments), options)
     check_argument("ledger_folder", "text", ledger_folder)
@@ -464,21 +500,30 @@ def unprotect(target: Target, relation: str) -> None:
         revoke_read(db, relation, role)
 
 
-def check_query(target: Target, text: str) -> Verdict:
-    """Check a query without running it, see `kanon_pg.queries.answer.check_query`."""
+def check_query(target: Target, text: str) -> Understood:
+    """Check a query without running it.
+
+    Raises
+    ------
+    QueryRefused
+        If it cannot be answered.
+    """
     text = given_text(text)
     with as_reader(target) as (db, role, session):
-        return check_text(db, text, role, search_path=tuple(session["path"]))
+        try:
+            return understand(db, QueryRequest(text, (), tuple(session["path"])), role)
+        except Refusal as refusal:
+            raise refused((refusal.finding,)) from None
 
 
 def query(
-    target: Target,
+    target: str | Connection,
     text: str,
     parameters: Sequence[str | None] | None = (),
     *,
     ledger_folder: str | None = None,
-) -> AnswerTable:
-    """Answer a query about public and protected relations, after it was recorded.
+) -> list[Row]:
+    """Answer a query about relations, some protected: blocks are recorded, the rest runs as the login.
 
     Parameters
     ----------
@@ -487,22 +532,28 @@ def query(
     parameters : sequence of (str or None), optional
         Values of ``$1``, ``$2`` ... as text.
     ledger_folder : str, optional
-        Folder of this machine for the ledgers of queries, the same at every call.
+        Folder of this machine for the records of answers, the same at every call.
 
     Raises
     ------
     QueryRefused, AnswerWithheld
-        As `kanon_pg.queries.answer.answer_query`.
+        As `kanon_pg.queries.answering.answer`.
     """
     text, values = given_text(text), given_texts("parameters", parameters)
     check_argument("ledger_folder", "text", ledger_folder)
     with as_reader(target) as (db, role, session):
         request = QueryRequest(text, values, tuple(session["path"]))
-        return answer_query(
+        found = answer(
             db,
             request,
             role,
             session["login"],
-            locked=lock_relations(db, request),
+            locked=lock_relations(db, request, role),
             folder=ledger_folder,
         )
+    for notice in found.notices:
+        warnings.warn(notice, stacklevel=2)
+    with as_login(target, None) as db:
+        if found.rows == "{}":  # it reads nothing about people, and has no parameter
+            return list(db.rows(Statement(found.sql)))
+        return list(db.rows(Statement(found.sql, ("jsonb",)), found.rows))

@@ -346,7 +346,7 @@ def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...],
     with reading(db, subject.relation):
         return count_row_types(
             db,
-            subject.relation.identifier,
+            subject.source,
             columns,
             subject.entity,
             memory_bytes=memory,

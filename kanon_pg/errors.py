@@ -29,8 +29,8 @@ and ProtocolViolation (08P01).
     │   ├── VerificationFailed  KA601   the independent recount contradicts the plan
     │   └── ReleaseBusy         KA602   another call is publishing the same release
     ├── ClusterError            KA700   the embedded server could not be managed
-    ├── LedgerError             KA800   the ledger of queries cannot be used; nothing is answered
-    │   └── LedgerUnavailable   KA801   its files cannot be read or written, or its process cannot run
+    ├── LedgerError             KA800   the record of answers cannot be used; nothing is answered
+    │   └── LedgerUnavailable   KA801   its files cannot be read or written now
     └── QueryError              KA900   a query about real tables is not answered
         ├── QueryRefused        KA901   its text is refused; the findings say why
         └── AnswerWithheld      KA902   depends on the data; the words are always the same
@@ -211,13 +211,13 @@ class ClusterError(KanonError):
 
 
 class LedgerError(KanonError):
-    """The ledger of answered queries cannot be used, so nothing may be answered."""
+    """The record of answers cannot be used or trusted, so nothing may be answered."""
 
     sqlstate = "KA800"
 
 
 class LedgerUnavailable(LedgerError):
-    """Files of the ledger cannot be read or written, or its process cannot run: no analyst's doing."""
+    """Files of the record cannot be read or written now: no analyst's doing."""
 
     sqlstate = "KA801"
 
@@ -235,7 +235,7 @@ class QueryRefused(QueryError):
 
 
 class AnswerWithheld(QueryError):
-    """The refusal depends on the data, the ledger of earlier queries or an accident."""
+    """The refusal depends on the data, the record of earlier answers or an accident."""
 
     sqlstate = "KA902"
 

@@ -203,7 +203,7 @@ class MeasuredRelation:
         keys = [str(alias) for alias in self.aliases] + ["suppressed"] * self.subject.is_release
         entity = self.subject.entity
         return {
-            "relation": self.subject.relation.identifier,
+            "relation": self.subject.source,
             "keys": Fragment(", ".join(keys)),
             "suppressed": self.suppressed,
             "entity": None if entity is None else entity.output,

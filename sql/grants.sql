@@ -1,7 +1,6 @@
--- What the roles may see: the schemas, and what is published so far. Each object's file ends with who may use it.
+-- Which schemas the roles may see. Each object's file ends with who may use it.
 
 GRANT USAGE ON SCHEMA safe TO kanon_analyst;
-GRANT SELECT ON ALL TABLES IN SCHEMA safe TO kanon_analyst;
 GRANT USAGE ON SCHEMA kanon TO kanon_analyst, kanon_curator, kanon_reader;
 -- what has its caller's rights belongs to who installs
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kanon TO kanon_owner;

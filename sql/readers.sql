@@ -108,7 +108,7 @@ BEGIN
         INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         INNER JOIN pg_catalog.pg_roles AS o ON o.oid = c.relowner
         CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
-        WHERE n.nspname NOT IN ('kanon', 'kanon_bases', 'kanon_catalog', 'kanon_shards', 'safe')
+        WHERE n.nspname NOT IN ('kanon', 'kanon_bases', 'kanon_shards', 'safe')
             AND a.privilege_type = 'SELECT'
             AND ((a.grantee = 'kanon_owner'::regrole AND NOT kanon.nodes_store(c.oid)) OR (a.grantee = 'kanon_reader'::regrole AND NOT o.rolsuper))
     LOOP
@@ -119,6 +119,7 @@ BEGIN
     PERFORM kanon.grant_read(known.relation)
     FROM (
         SELECT d.relation FROM kanon.declaration AS d UNION SELECT r.relation FROM kanon.release AS r
+        UNION SELECT l.child FROM kanon.link AS l
     ) AS known
     INNER JOIN pg_catalog.pg_class AS c ON c.oid = known.relation;
     PERFORM kanon.grant_read(p.relation, true)

@@ -248,13 +248,13 @@ def _result(
         _violating_set([subject.names[place] for place in places], figures, minimum, ended)
         for places, figures in zip(answer["sets"], answer["figures"], strict=True)
     )
-    known, entity = subject.known, subject.known.entity
+    known = subject.known
     return AuditResult(
         relation=str(known.relation.identifier),
         k=request.k,
         rows=counted.rows,
         people=max(1, counted.people if known.hidden_people is None else known.hidden_people),
-        entity=None if entity is None else entity.facts.name,
+        entity=known.told_apart_by,
         columns=subject.names,
         left_out=subject.left_out,
         max_columns=request.max_columns,
@@ -395,7 +395,7 @@ def _smallest_class(db: Database, subject: AuditSubject) -> int:
     entity = subject.known.entity
     command = statement(
         "audit_smallest_class",
-        relation=subject.known.relation.identifier,
+        relation=subject.known.source,
         columns=[{"name": column.compared, "alias": column.alias} for column in subject.columns],
         keys=Fragment(", ".join(str(column.alias) for column in subject.columns)),
         entity=None if entity is None else entity.output,

@@ -309,7 +309,7 @@ class AuditSession:
         """
         self.db.progress("counting")
         known = subject.known
-        source = known.relation.identifier
+        source = known.source
         counted = self._count(known, source, subject.columns, known.entity, sensitive)
         if not counted.rows:
             raise no_rows(known.relation)

@@ -100,6 +100,13 @@ COMMANDS = {
     ),
     "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),
     "undeclare": CommandEntry("release", "undeclare", RELEASES, "Forget the roles of a table's columns."),
+    "link": CommandEntry(
+        "release", "link", RELEASES, "Say that the rows of one table belong to the people of another."
+    ),
+    "unlink": CommandEntry(
+        "release", "unlink", RELEASES, "Forget whose people the rows of a table belong to."
+    ),
+    "links": CommandEntry("release", "links", RELEASES, "List the links between tables."),
     "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
     "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
     "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.admin.demo.patients import create_patients, patients
-from kanon_pg.admin.demo.story import ANALYST, Actors, Exchange, Psql, Scene, scenes
+from kanon_pg.admin.demo.story import ANALYST, READER, Actors, Exchange, Psql, Scene, scenes
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.install import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
@@ -99,11 +99,13 @@ def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Actors:
     install(cluster.dsn(DATABASE))
     with connected(cluster.dsn(DATABASE)) as connection:
         create_patients(connection, patients())
-        PsycopgDatabase(connection).execute(statement("demo_create_analyst", role=Identifier.of(ANALYST)))
+        roles = {"reader": Identifier.of(READER), "analyst": Identifier.of(ANALYST)}
+        PsycopgDatabase(connection).execute(statement("demo_create_readers", **roles))
     environment = {**cluster.client_environment(), "PGDATABASE": DATABASE}
     program = cluster.instance.programs.program("psql")
     return Actors(
         owner=Psql(program, environment, superuser=True),
+        reader=Psql(program, {**environment, "PGUSER": READER}),
         analyst=Psql(program, {**environment, "PGUSER": ANALYST}),
     )
 

@@ -27,6 +27,7 @@ COMMANDS_OF_FUNCTIONS = {
     "kanon_hierarchy_show": "hierarchy show",
     "kanon_identify": "identify",
     "kanon_intervals": "group intervals",
+    "kanon_link": "link",
     "kanon_measure": "measure",
     "kanon_query": "query",
     "kanon_rectangles": "group rectangles",
@@ -35,10 +36,15 @@ COMMANDS_OF_FUNCTIONS = {
     "kanon_risk": "risk",
     "kanon_suggest": "suggest",
     "kanon_undeclare": "undeclare",
+    "kanon_unlink": "unlink",
 }
 """Function to the command that does the same."""
 
-COMMANDS_OF_VIEWS = {"kanon.releases": "releases", "kanon.hierarchies": "hierarchy list"}
+COMMANDS_OF_VIEWS = {
+    "kanon.hierarchies": "hierarchy list",
+    "kanon.links": "links",
+    "kanon.releases": "releases",
+}
 """View to the command that shows it."""
 
 _SINGULAR = {"columns": "column", "identifiers": "identifier", "quasi_identifiers": "quasi_identifier"}

@@ -28,6 +28,7 @@ from kanon_pg.hierarchies.storage import hierarchy_in
 from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION, Composition
+from kanon_pg.release.linking import LINK
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
@@ -70,6 +71,16 @@ class ServerInterface:
         """Forget roles, see `kanon_pg.client.undeclare`."""
         with self._calling() as db:
             db.row(statement("call_undeclare"), describe(db, relation).oid)
+
+    def link(self, arguments: Arguments) -> None:
+        """Link a table, see `kanon_pg.client.link`."""
+        with self._calling() as db:
+            _call(db, LINK, "call_link", arguments)
+
+    def unlink(self, relation: str) -> None:
+        """Forget a link, see `kanon_pg.client.unlink`."""
+        with self._calling() as db:
+            db.row(statement("call_unlink"), describe(db, relation).oid)
 
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
@@ -147,6 +158,14 @@ class ClientInterface:
         """Forget roles, see `kanon_pg.client.undeclare`."""
         client.undeclare(self.connection, relation)
 
+    def link(self, arguments: Arguments) -> None:
+        """Link a table, see `kanon_pg.client.link`."""
+        client.link(self.connection, **arguments)
+
+    def unlink(self, relation: str) -> None:
+        """Forget a link, see `kanon_pg.client.unlink`."""
+        client.unlink(self.connection, relation)
+
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
         client.refresh(self.connection, release, on_progress=with_notes(lambda _phase, _share: None))
@@ -192,8 +211,8 @@ def _call(db: PsycopgDatabase, operation: Operation[Any], name: str, arguments: 
     given = dict(arguments)
     if "time_limit" in given:
         check_time_limit(given["time_limit"])  # no interval can carry what is no number
-    if "relation" in given:
-        given["relation"] = describe(db, given["relation"]).oid
+    for relation in given.keys() & {"relation", "child", "parent"}:
+        given[relation] = describe(db, given[relation]).oid
     return db.row(operation.statement(name), *operation.values(given))
 
 

@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,10 +19,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from kanon_pg.cli.connection import Dsn, chosen_dsn
+from kanon_pg.cli.connection import Dsn, chosen_dsn, connected
 from kanon_pg.cli.output import Json, errors_as, lay_out
-from kanon_pg.dbapi import Connection, connect
-from kanon_pg.errors import QueryRefused
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, TextRows
+from kanon_pg.db.statements import Statement, statement
+from kanon_pg.errors import InputError
 from kanon_pg.gateway.listener import GatewayOptions, run_gateway
 from kanon_pg.gateway.state import ClientLimits
 
@@ -44,17 +46,18 @@ def query(
     Answered if at least k people stand behind every part of the answer. Every query is recorded.
     With --json, numeric values are texts, so that no digit is lost.
     """
-    with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
-        names, types, *lines = (
-            row["line"] for row in connection.call("call_query_lines", _text(query), parameter)
-        )
+    with errors_as(as_json), connected(dsn) as connection:
+        db = PsycopgDatabase(connection)
+        blocks = db.row(statement("call_answer_blocks"), _text(query), parameter)
+        given = () if blocks["rows"] == "{}" else (blocks["rows"],)
+        answer = db.texts(Statement(blocks["rest"], ("jsonb",) * len(given)), *given)
+    for notice in blocks["notices"]:
+        typer.echo(notice, err=True)
     if as_json:
-        rows = [dict(zip(_unique(names), _plain(types, line), strict=True)) for line in lines]
-        typer.echo(
-            json.dumps({"columns": _columns(names, types), "rows": rows}, ensure_ascii=False, indent=2)
-        )
+        found = {"columns": _columns(answer), "rows": _json_rows(answer)}
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
-    lay_out(_answer(names, types, lines))
+    lay_out(_table(answer))
 
 
 def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> None:
@@ -63,8 +66,8 @@ def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> Non
     Touches no data and records nothing. The exit code is 1 if the query is refused.
     """
     text = _text(query)
-    with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
-        found = _checked(connection, text)
+    with errors_as(as_json), connected(dsn) as connection:
+        found = _checked(PsycopgDatabase(connection), text)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     elif found["accepted"]:
@@ -75,11 +78,11 @@ def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> Non
         raise typer.Exit(1)
 
 
-def _checked(connection: Connection, text: str) -> dict[str, Any]:
+def _checked(db: PsycopgDatabase, text: str) -> dict[str, Any]:
     try:
-        row = connection.call("call_check_query", text)[0]
-    except QueryRefused as error:  # what is no query at all, such as an empty text
-        finding = {"code": None, "start": 0, "end": 0, "sentence": error.message, "hint": error.hint or ""}
+        row = db.row(statement("call_check_query"), text)
+    except InputError as error:  # what is no query at all, such as an empty text
+        finding = {"code": None, "place": 0, "sentence": error.message, "hint": error.hint or ""}
         return {"accepted": False, "findings": [finding], "canonical_sql": None}
     return {**row, "findings": json.loads(row["findings"] or "[]")}
 
@@ -88,16 +91,33 @@ def _text(query: str) -> str:
     return typer.get_text_stream("stdin").read() if query == "-" else query
 
 
-def _columns(names: Sequence[str], types: Sequence[str]) -> list[dict[str, str]]:
-    return [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)]
+def _columns(answer: TextRows) -> list[dict[str, str]]:
+    return [{"name": name, "type": kind} for name, kind in zip(answer.names, answer.types, strict=True)]
 
 
-def _plain(types: Sequence[str], line: Sequence[str | None]) -> list[Any]:
-    """Return the values of a row as JSON has them; what it has no type for, or is not finite, stays text."""
+def _json_rows(answer: TextRows) -> list[dict[str, Any]]:
+    """Return the rows as JSON has them; what it has no type for, or is not finite, stays text."""
+    names = _unique(answer.names)
+    readers = [_READ.get(kind, str) for kind in answer.types]
     return [
-        value if value is None else _READ.get(kind, str)(value)
-        for kind, value in zip(types, line, strict=True)
+        {
+            name: value if value is None else read(value)
+            for name, read, value in zip(names, readers, line, strict=True)
+        }
+        for line in answer.lines
     ]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are equal: a repeated one gets a number."""
+    found: list[str] = []
+    for name in names:
+        number, chosen = 1, name
+        while chosen in found:
+            number += 1
+            chosen = f"{name}_{number}"
+        found.append(chosen)
+    return found
 
 
 def _finite(text: str) -> float | str:
@@ -112,19 +132,14 @@ _READ: dict[str, Callable[[str], Any]] = {
 """By the type's name, how a value's text is read."""
 
 
-def _unique(names: Sequence[str]) -> list[str]:
-    from kanon_pg.queries.formats import unique_names
-
-    return unique_names(names)
+_NUMBERS = frozenset({"smallint", "integer", "bigint", "real", "double precision", "numeric"})
 
 
-def _answer(names: Sequence[str], types: Sequence[str], lines: Sequence[Sequence[str | None]]) -> Table:
-    from kanon_pg.queries.check.types import NUMBERS
-
+def _table(answer: TextRows) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, kind in zip(names, types, strict=True):
-        table.add_column(Text(name), justify="right" if kind in NUMBERS else "left", overflow="fold")
-    for line in lines:
+    for name, kind in zip(answer.names, answer.types, strict=True):
+        table.add_column(Text(name), justify="right" if kind in _NUMBERS else "left", overflow="fold")
+    for line in answer.lines:
         table.add_row(*(Text("" if value is None else value) for value in line))
     return table
 
@@ -134,7 +149,8 @@ def _finding(text: str, finding: dict[str, Any]) -> Text:
     if finding["code"]:
         shown.append(f"{finding['code']} ", style="bold red")
     shown.append(finding["sentence"], style="bold")
-    line, mark = marked(text, finding["start"], finding["end"])
+    piece = _PIECE.match(text, finding["place"])
+    line, mark = marked(text, finding["place"], finding["place"] if piece is None else piece.end())
     if mark:
         shown.append(f"\n  {line}\n  ")
         shown.append(mark, style="red")
@@ -144,6 +160,7 @@ def _finding(text: str, finding: dict[str, Any]) -> Text:
     return shown
 
 
+_PIECE = re.compile(r"[\w$]+|\S")
 _BEFORE, _AFTER = 60, 60
 
 

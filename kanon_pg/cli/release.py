@@ -33,9 +33,10 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
-from kanon_pg.release import releasing
+from kanon_pg.release import linking, releasing
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
+from kanon_pg.release.linking import LINK
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 from kanon_pg.tables.whole_file import complete_or_absent
@@ -98,6 +99,47 @@ def undeclare(relation: Relation, client: Client = False, dsn: Dsn = None, as_js
         _show_done("undeclared", relation, as_json)
 
 
+def link(
+    child: Annotated[str, typer.Argument(help="Table whose rows belong to somebody.", metavar="TABLE")],
+    parent: Annotated[str, typer.Argument(help="Table that its foreign key refers to.", metavar="PARENT")],
+    columns: Annotated[
+        list[str] | None, column_option("--column", "Of the foreign key, where several lead there.")
+    ] = None,
+    foreign_key: Annotated[str | None, typer.Option(metavar="NAME", help="Or its name.")] = None,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Say that the rows of one table belong to the people of another.
+
+    They are those of the row that a foreign key refers to.
+    """
+    arguments = fields_in(LINK, locals())
+    with errors_as(as_json):
+        with opened_interface(dsn, client) as interface:
+            interface.link(arguments)
+        _show_done("linked", child, as_json)
+
+
+def unlink(relation: Relation, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+    """Forget whose people the rows of a table belong to."""
+    with errors_as(as_json):
+        with opened_interface(dsn, client) as interface:
+            interface.unlink(relation)
+        _show_done("unlinked", relation, as_json)
+
+
+def links(dsn: Dsn = None, as_json: Json = False) -> None:
+    """List the links between tables.
+
+    Shows whose people the rows of each table belong to.
+    """
+    with errors_as(as_json):
+        with connected(dsn) as connection, installed(connection):
+            found = [ListedLink(**row) for row in linking.links(PsycopgDatabase(connection))]
+        show(found, as_json, link_table)
+
+
 def refresh(release: Release, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
     """Bring a release up to date with its table.
 
@@ -146,6 +188,37 @@ def _weights(given: list[str]) -> dict[str, float] | None:
                 "A weight is not written COLUMN=NUMBER.", hint="For example: --weight zip=2"
             ) from None
     return weights or None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLink:
+    """One line of ``kanon links``: fields of ``kanon.links``."""
+
+    child: str
+    parent: str
+    columns: list[str]
+    foreign_key: str | None
+    people: str | None
+    person: list[str] | None
+    linked_by: str
+    linked_at: str
+
+
+def link_table(links: Sequence[ListedLink]) -> Table | str:
+    """Lay out links, one per line."""
+    if not links:
+        return "There are no links yet; `kanon link TABLE PARENT` makes one."
+    rows = [
+        (
+            one.child,
+            ", ".join(one.columns),
+            one.parent,
+            "nobody any more" if one.people is None else f"{one.people} ({', '.join(one.person or ())})",
+            one.linked_at[:16],
+        )
+        for one in links
+    ]
+    return listing(("table", "by", "refers to", "people", "linked"), rows, frozenset())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,15 @@ import os
 import pwd
 import selectors
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg.adapt import PyFormat, Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.generators import execute
-from psycopg.pq.misc import PGresAttDesc
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import dict_row
 
 from kanon_pg.db.failures import check_encoding, connection_lost, database_error, time_limit_passed
 from kanon_pg.db.identifiers import Identifier
@@ -210,8 +208,7 @@ def connected_to(target: Any) -> Connection:
     if not isinstance(target, psycopg.Connection):
         raise InputError(
             f"The target is neither a DSN nor a connection of psycopg, but of type {type(target).__name__}.",
-            hint="Give a DSN such as 'dbname=clinic', or what psycopg.connect returns. A connection of "
-            "kanon_pg.connect runs queries itself: connection.execute(...).",
+            hint="Give a DSN such as 'dbname=clinic', or what psycopg.connect returns.",
         )
     return target
 
@@ -421,6 +418,23 @@ _CONTACT_SECONDS = 0.2
 """How often the server is contacted at most while it has nothing to do."""
 
 
+@dataclass(frozen=True, slots=True)
+class TextRows:
+    """Rows as PostgreSQL writes them.
+
+    Parameters
+    ----------
+    names, types : sequence of str
+        Of the columns.
+    lines : sequence of sequence of (str or None)
+        Their values.
+    """
+
+    names: Sequence[str]
+    types: Sequence[str]
+    lines: Sequence[Sequence[str | None]]
+
+
 class PsycopgDatabase:
     """A `Database` on an open psycopg connection, inside the caller's transaction.
 
@@ -532,6 +546,24 @@ class PsycopgDatabase:
             f"{Identifier.of(name)} {kind['name']}" for name, kind in zip(names, spelled, strict=True)
         )
 
+    def texts(self, command: Statement, *arguments: Any) -> TextRows:
+        """Run a statement that returns rows, and return them as PostgreSQL writes them."""
+        with self._within_limits():
+            cursor = psycopg.RawCursor(self.connection)
+            result = cursor.execute(command.text, arguments or None).pgresult
+        if result is None:
+            raise AssertionError("A statement was run without a result.")
+        encoding = self.connection.info.encoding
+        columns = range(result.nfields)
+        spelled = self.rows(statement("type_names"), [result.ftype(place) for place in columns])
+        values = (result.get_value(row, place) for row in range(result.ntuples) for place in columns)
+        lines = [None if value is None else value.decode(encoding) for value in values]
+        return TextRows(
+            names=[(result.fname(place) or b"").decode(encoding) for place in columns],
+            types=[kind["name"] for kind in spelled],
+            lines=[lines[start : start + len(columns)] for start in range(0, len(lines), len(columns) or 1)],
+        )
+
     def row(self, statement: Statement, *arguments: Any) -> Row:
         """See `Database.row`."""
         (row,) = self._run(statement, arguments).fetchall()
@@ -614,108 +646,3 @@ class PsycopgDatabase:
         """See `Database.notice`; given to the progress callback as a phase that begins with ``notice:``."""
         if self._on_progress is not None:
             self._on_progress(f"notice: {message}", None)
-
-
-Column = psycopg.Column
-Cursor = psycopg.Cursor[Any]
-
-RowMaker = Callable[[Sequence[Any]], Any]
-RowFactory = Callable[[Any], RowMaker]
-"""Looks at a cursor of psycopg and returns what makes a row of values, as those of ``psycopg.rows`` do."""
-
-TUPLES: RowFactory = tuple_row
-"""The row factory that psycopg has without a choice."""
-
-
-def shape(connection: Connection, names: Sequence[str], types: Sequence[int]) -> Cursor:
-    """Return a cursor of psycopg that holds an answer with these columns and no rows.
-
-    Parameters
-    ----------
-    connection : psycopg.Connection
-        Nothing is sent to its server.
-    names : sequence of str
-        Names of the columns.
-    types : sequence of int
-        Their types' OIDs.
-    """
-    encoding = connection.info.encoding
-    result = connection.pgconn.make_empty_result(psycopg.pq.ExecStatus.TUPLES_OK)
-    result.set_attributes(
-        [
-            PGresAttDesc(name.encode(encoding), 0, 0, psycopg.pq.Format.TEXT, oid, -1, -1)
-            for name, oid in zip(names, types, strict=True)
-        ]
-    )
-    cursor = psycopg.Cursor(connection)
-    cursor.pgresult = result
-    return cursor
-
-
-def row_maker(answer: Cursor, row_factory: RowFactory) -> RowMaker:
-    """Return what makes rows of an answer's values.
-
-    Raises
-    ------
-    InputError
-        The row factory has no rows for such columns.
-    """
-    try:
-        return row_factory(answer)
-    except psycopg.Error as error:
-        raise InputError(
-            "The row factory cannot make rows of these columns.",
-            detail=str(error),
-            hint="Give each column a name of its own: AS ...",
-        ) from error
-
-
-def checked_factory(row_factory: RowFactory) -> RowFactory:
-    """Return a row factory unchanged.
-
-    Raises
-    ------
-    InputError
-        It cannot be called.
-    """
-    if not callable(row_factory):
-        raise InputError("A row factory is a function.", hint="Take one of psycopg.rows, such as dict_row.")
-    return row_factory
-
-
-def as_texts(connection: Connection, values: Sequence[Any]) -> list[str | None]:
-    """Return Python values as the texts that PostgreSQL reads, by psycopg's own rules.
-
-    Raises
-    ------
-    InputError
-        psycopg has no rule for the type of a value, or a text cannot be stored.
-    """
-    transformer = Transformer(connection)
-    found: list[str | None] = []
-    for value in values:
-        try:
-            dumped = None if value is None else transformer.get_dumper(value, PyFormat.TEXT).dump(value)
-        except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise _no_text(error) from error
-        except psycopg.ProgrammingError as error:
-            raise InputError(
-                f"A parameter of type {type(value).__name__} has no form in SQL.", hint="Give its text."
-            ) from error
-        found.append(None if dumped is None else bytes(dumped).decode())
-    return found
-
-
-def type_number(connection: Connection, type_name: str) -> int:
-    """Return the OID of a type of ``pg_catalog``, 0 if psycopg does not know it."""
-    known = connection.adapters.types.get(type_name)
-    return 0 if known is None else known.oid
-
-
-def from_texts(connection: Connection, types: Sequence[int], row: Sequence[str | None]) -> tuple[Any, ...]:
-    """Return the texts of a row as Python values, by psycopg's own rules for the types' OIDs."""
-    transformer = Transformer(connection)
-    return tuple(
-        None if text is None else transformer.get_loader(oid, psycopg.pq.Format.TEXT).load(text.encode())
-        for oid, text in zip(types, row, strict=True)
-    )

@@ -17,10 +17,10 @@ from pathlib import Path
 from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
 from kanon_pg.errors import ClusterError, InputError
 from kanon_pg.gateway.connection_slots import ConnectionSlot
+from kanon_pg.gateway.protected_names import ProtectedNames
 from kanon_pg.gateway.session import ClientSession
-from kanon_pg.gateway.source import DatabaseSource
 from kanon_pg.gateway.state import ClientLimits, GatewayState, Upstream
-from kanon_pg.gateway.wire import Wire
+from kanon_pg.gateway.wire import ALPN, Wire
 
 _log = logging.getLogger("kanon_pg.gateway")
 _STOPPING_SECONDS = 5.0
@@ -174,6 +174,7 @@ def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContex
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols([ALPN])
     try:
         context.load_cert_chain(certificate, key, password="")  # an encrypted key must not ask
     except (OSError, ssl.SSLError) as error:
@@ -219,13 +220,13 @@ def require_private(host: str, *, encrypted: bool) -> None:
         )
 
 
-async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSource]:
+async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedNames]:
     """Start a gateway.
 
     Returns
     -------
-    tuple of Listener and DatabaseSource
-        Running; `Listener.stop` and `DatabaseSource.close` end it.
+    tuple of Listener and ProtectedNames
+        Running; `Listener.stop` and `ProtectedNames.close` end it.
 
     Raises
     ------
@@ -234,18 +235,18 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSourc
     """
     tls = tls_for_clients(options.certificate, options.key)
     require_private(options.host, encrypted=tls is not None)
-    source = DatabaseSource(options.dsn)
+    names = ProtectedNames(options.dsn)
     try:
-        await source.allowed_names()
+        await names.start()
         found = await asyncio.to_thread(endpoint, options.dsn)
         upstream = Upstream(found.host, found.port, found.database, _tls_to_server(found))
-        shared = GatewayState(upstream, source, options.limits, tls, options.trusts_server)
+        shared = GatewayState(upstream, names, options.limits, tls, options.trusts_server)
         listener = Listener(shared, options.host, options.port)
         await listener.start()
     except BaseException:
-        source.close()
+        names.close()
         raise
-    return listener, source
+    return listener, names
 
 
 async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> None:
@@ -265,11 +266,11 @@ async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    listener, source = await open_gateway(options)
+    listener, names = await open_gateway(options)
     try:
         ready(listener.port)
         await ended.wait()
         _log.info("shutting down")
     finally:
         await listener.stop()
-        source.close()
+        names.close()

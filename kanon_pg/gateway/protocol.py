@@ -1,14 +1,13 @@
 """Framing of the PostgreSQL protocol, version 3: bytes to messages and back. Knows neither SQL nor sockets.
 
 Only messages that the gateway has to understand are taken apart; all others pass as they came. That, and
-bounds on lengths before anything is stored, is why no codec library does this: those decode every row,
-know one bound for all phases, and could write a message differently from how it was read.
+bounds on lengths before anything is stored, is why no codec library does this.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.errors import KanonError
@@ -22,7 +21,6 @@ MAX_STARTUP_BYTES = 10_000
 """PostgreSQL's own bound on the first packet."""
 MAX_LOGIN_BYTES = 65_535
 """PostgreSQL's own bound on a message of the login."""
-MAX_INSPECTED_BYTES = 16 * 1024 * 1024
 
 _LENGTH = struct.Struct("!i")
 _CODE = struct.Struct("!HH")
@@ -93,12 +91,15 @@ class Outgoing:
 
     Parameters
     ----------
-    inspected : bytes
+    inspected : collection of bytes
         Types to look at.
+    inspects_all : callable
+        Whether to look at the next message whatever its type.
     """
 
-    def __init__(self, inspected: bytes) -> None:
+    def __init__(self, inspected: Collection[int], inspects_all: Callable[[], bool]) -> None:
         self._inspected = frozenset(inspected)
+        self._inspects_all = inspects_all
         self._rest = b""
         self._passing = 0
 
@@ -108,12 +109,12 @@ class Outgoing:
         return not self._passing and not self._rest
 
     def feed(self, data: bytes) -> Iterator[WireMessage | bytes]:
-        """Add bytes; yield whole messages of the inspected types, and pieces of all others, in order.
+        """Add bytes; yield whole messages to inspect, and pieces of all others, in order.
 
         Raises
         ------
         ProtocolViolation
-            If a length is impossible, or an inspected message too long.
+            If a length is impossible.
         """
         data = self._rest + data if self._rest else data
         start, position = 0, min(self._passing, len(data))
@@ -123,18 +124,17 @@ class Outgoing:
             end = position + 1 + length
             if length < 4:
                 raise ProtocolViolation("The server sent a message with an invalid length.")
-            if data[position] not in self._inspected:
+            if data[position] not in self._inspected and not self._inspects_all():
                 self._passing = max(0, end - len(data))
                 position = min(end, len(data))
                 continue
-            if length > MAX_INSPECTED_BYTES:
-                raise ProtocolViolation("The server sent a message that is too long.")
             if end > len(data):
                 break
             if position > start:
                 yield data[start:position]
+            start = end
             yield WireMessage(data[position : position + 1], data[position + _HEADER : end])
-            start = position = end
+            position = end
         self._rest = data[position:]
         if position > start:
             yield data[start:position]
@@ -154,137 +154,137 @@ def request_code(packet: bytes) -> tuple[int, int]:
     return major, minor
 
 
-def startup_packet(version: tuple[int, int], parameters: Mapping[str, str]) -> bytes:
-    """Return a first packet, its length included."""
-    pairs = b"".join(_text(name) + _text(value) for name, value in parameters.items())
-    return with_length(_CODE.pack(*version) + pairs + b"\0")
-
-
 def with_length(packet: bytes) -> bytes:
     """Put the length before a packet without type."""
     return _LENGTH.pack(len(packet) + 4) + packet
 
 
-def startup_parameters(packet: bytes) -> dict[str, str]:
+def startup_parameters(packet: bytes) -> dict[bytes, bytes]:
     """Return the names and values of a first packet.
 
     Raises
     ------
     ProtocolViolation
-        If it is malformed, not UTF-8, or names something twice.
+        If it is malformed.
     """
     parts = packet[_CODE.size :].split(b"\0")
     if parts[-2:] != [b"", b""] or len(parts) % 2:
         raise ProtocolViolation("The first packet is malformed.")
-    parts = parts[:-2]
-    found: dict[str, str] = {}
-    for name, value in zip(parts[::2], parts[1::2], strict=True):
-        if not name or decoded(name) in found:
-            raise ProtocolViolation("The first packet is malformed.")
-        found[decoded(name)] = decoded(value)
-    return found
+    return dict(zip(parts[:-2:2], parts[1:-2:2], strict=True))
 
 
-def decoded(text: bytes) -> str:
-    """Return text of a client, which must be UTF-8.
-
-    Raises
-    ------
-    ProtocolViolation
-        If it is not.
-    """
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        raise ProtocolViolation("A text is not valid UTF-8.", hint="Set client_encoding to UTF8.") from None
+def decoded(data: bytes) -> str:
+    """Return a text in whatever encoding the client chose; `encoded` gives the same bytes again."""
+    return data.decode(errors="surrogateescape")
 
 
-def _text(value: str) -> bytes:
-    return value.encode() + b"\0"
+def encoded(text: str) -> bytes:
+    """Return the bytes of a text."""
+    return text.encode(errors="surrogateescape")
 
 
-def query_text(body: bytes) -> str:
-    """Return the text of a Query message.
+def text_of(body: bytes) -> str:
+    """Return the text of a Query message."""
+    return decoded(body.partition(b"\0")[0])
 
-    Raises
-    ------
-    ProtocolViolation
-        If there is anything but one text.
-    """
-    if not body or body.find(b"\0") != len(body) - 1:
-        raise ProtocolViolation("A Query message is malformed.")
-    return decoded(body[:-1])
+
+def parsed(body: bytes) -> tuple[bytes, str]:
+    """Return the name and the text of a Parse message."""
+    name, _, rest = body.partition(b"\0")
+    return name, text_of(rest)
+
+
+def parse_message(name: bytes, text: str, types: Sequence[int]) -> WireMessage:
+    """Return a Parse message."""
+    given = struct.pack(f"!H{len(types)}I", len(types), *types)
+    return WireMessage(b"P", name + b"\0" + encoded(text) + b"\0" + given)
 
 
 @dataclass(frozen=True, slots=True)
-class Parse:
-    """A Parse message.
+class Bind:
+    """A Bind message.
 
     Parameters
     ----------
-    name : bytes
-        Of the prepared statement, empty for the unnamed one.
-    types : tuple of int
-        OIDs of the parameters' types as far as the client gives them; 0 leaves one open.
+    portal, statement : bytes
+        Their names.
+    formats : tuple of int
+        Of the parameters, as the protocol abbreviates them.
+    values : tuple of (bytes or None)
+        The parameters.
+    results : bytes
+        The formats of the columns, as they came.
     """
 
-    name: bytes
-    text: str
-    types: tuple[int, ...]
+    portal: bytes
+    statement: bytes
+    formats: tuple[int, ...] = ()
+    values: tuple[bytes | None, ...] = ()
+    results: bytes = b"\0\0"
 
-    def with_text(self, text: str) -> WireMessage:
-        """Return the message with another statement."""
-        types = struct.pack(f"!H{len(self.types)}I", len(self.types), *self.types)
-        return WireMessage(b"P", self.name + b"\0" + _text(text) + types)
+    def message(self) -> WireMessage:
+        """Return the message."""
+        parts = [self.portal, b"\0", self.statement, b"\0"]
+        parts.append(struct.pack(f"!H{len(self.formats)}H", len(self.formats), *self.formats))
+        parts.append(struct.pack("!H", len(self.values)))
+        for value in self.values:
+            parts.append(_LENGTH.pack(-1) if value is None else _LENGTH.pack(len(value)) + value)
+        return WireMessage(b"B", b"".join([*parts, self.results]))
 
 
-def parse_message(body: bytes) -> Parse:
-    """Take a Parse message apart.
+def bound(body: bytes) -> Bind:
+    """Take a Bind message apart.
 
     Raises
     ------
     ProtocolViolation
         If it is malformed.
     """
-    name, _, rest = body.partition(b"\0")
-    text, ended, rest = rest.partition(b"\0")
-    if not ended or len(rest) < 2:
-        raise ProtocolViolation("A Parse message is malformed.")
-    (count,) = struct.unpack_from("!H", rest)
-    if len(rest) != 2 + 4 * count:
-        raise ProtocolViolation("A Parse message is malformed.")
-    return Parse(name, decoded(text), struct.unpack_from(f"!{count}I", rest, 2))
+    portal, _, rest = body.partition(b"\0")
+    statement, _, rest = rest.partition(b"\0")
+    try:
+        (count,) = struct.unpack_from("!H", rest)
+        formats = struct.unpack_from(f"!{count}H", rest, 2)
+        values, end = fields_of(rest, 2 + 2 * count)
+    except struct.error:
+        raise ProtocolViolation("A Bind message is malformed.") from None
+    return Bind(portal, statement, formats, values, rest[end:])
 
 
-def query_message(text: str) -> WireMessage:
-    """Return a Query message."""
-    return WireMessage(b"Q", _text(text))
+def fields_of(data: bytes, start: int = 0) -> tuple[tuple[bytes | None, ...], int]:
+    """Return the values in a message from a place on, where their number stands, and where they end."""
+    (count,) = struct.unpack_from("!H", data, start)
+    place, found = start + 2, []
+    for _ in range(count):
+        (length,) = _LENGTH.unpack_from(data, place)
+        place += 4
+        found.append(None if length < 0 else data[place : place + length])
+        place += max(0, length)
+    return tuple(found), place
+
+
+def parameter_types(body: bytes) -> tuple[int, ...]:
+    """Return the OIDs in a ParameterDescription message."""
+    return struct.unpack_from(f"!{(len(body) - 2) // 4}I", body, 2)
 
 
 Fields = dict[bytes, bytes]
+"""Of an error or a notice, by their one-byte codes."""
 
 
 def notice_fields(body: bytes) -> Fields:
-    """Return the fields of an ErrorResponse by their one-byte codes.
-
-    Raises
-    ------
-    ProtocolViolation
-        If it is malformed.
-    """
-    if not body.endswith(b"\0"):
-        raise ProtocolViolation("The server sent a malformed error.")
-    parts = [part for part in body.split(b"\0") if part]
-    return {part[:1]: part[1:] for part in parts}
+    """Return the fields of an ErrorResponse or NoticeResponse."""
+    return {part[:1]: part[1:] for part in body.split(b"\0") if part}
 
 
-def error_message(fields: Mapping[bytes, bytes]) -> WireMessage:
-    """Return an ErrorResponse."""
-    body = b"".join(code + value + b"\0" for code, value in fields.items())
-    return WireMessage(b"E", body + b"\0")
+def notice_message(kind: bytes, fields: Mapping[bytes, bytes]) -> WireMessage:
+    """Return an ErrorResponse (``E``) or a NoticeResponse (``N``)."""
+    return WireMessage(kind, b"".join(code + value + b"\0" for code, value in fields.items()) + b"\0")
 
 
-def setting(body: bytes) -> tuple[str, str]:
-    """Return name and value of a ParameterStatus message."""
-    name, _, rest = body.partition(b"\0")
-    return name.decode("latin-1"), rest.rstrip(b"\0").decode("utf-8", "replace")
+def fatal(code: str, sentence: str, hint: str | None = None) -> WireMessage:
+    """Return the message that ends a session."""
+    fields = {b"S": b"FATAL", b"V": b"FATAL", b"C": code.encode(), b"M": sentence.encode()}
+    if hint:
+        fields[b"H"] = hint.encode()
+    return notice_message(b"E", fields)

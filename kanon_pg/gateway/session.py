@@ -1,146 +1,34 @@
-"""One client: first packets and login, then both directions at once, until either side ends."""
+"""One client: the login, then both directions at once, until either side ends."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import secrets
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from kanon_pg.errors import DatabaseError, KanonError, NotPermitted
+from kanon_pg.errors import KanonError
+from kanon_pg.gateway import blocks as asked
 from kanon_pg.gateway import protocol
+from kanon_pg.gateway.awaited import ENDING, AwaitedAnswers, OwnRequest
+from kanon_pg.gateway.blocks import Blocks
 from kanon_pg.gateway.connection_slots import ConnectionSlot, TooManyClients
-from kanon_pg.gateway.protocol import Incoming, Outgoing, ProtocolViolation, WireMessage
-from kanon_pg.gateway.rewrite import Refused, Rewritten, rewrite
-from kanon_pg.gateway.scanned_text import scan_text
-from kanon_pg.gateway.search_path import START, Effects, PathState, Schemas, paths_before
-from kanon_pg.gateway.server_messages import INSPECTED, ServerMessages, SessionState, fatal, refusal
-from kanon_pg.gateway.state import GatewayState, connect
-from kanon_pg.gateway.statements import listed_path, start_parameters
+from kanon_pg.gateway.login import accept_login
+from kanon_pg.gateway.protocol import Bind, Fields, Incoming, Outgoing, ProtocolViolation, WireMessage, fatal
+from kanon_pg.gateway.question import Question, question, with_constants
+from kanon_pg.gateway.state import GatewayState
 from kanon_pg.gateway.wire import Wire
-from kanon_pg.queries.check.findings import Finding, Refusal
-
-_MAX_REQUESTS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ClientLogin:
-    """A login that the client has begun.
-
-    Parameters
-    ----------
-    server : Wire
-        The connection that was opened for it.
-    search_path : tuple of str or None
-        None for the role's own.
-    """
-
-    server: Wire
-    user: str
-    search_path: tuple[str, ...] | None
-
-
-async def accept_login(client: Wire, shared: GatewayState, address: str) -> ClientLogin | None:
-    """Answer first packets until one begins a login, and pass that on.
-
-    Parameters
-    ----------
-    address : str
-        The client's, as `kanon_pg.gateway.connection_slots.client_address` gives it.
-
-    Returns
-    -------
-    ClientLogin or None
-        None if the client left, or only wanted to cancel.
-
-    Raises
-    ------
-    ProtocolViolation
-        If a packet is malformed.
-    NotPermitted
-        If the client asks for something that does not pass.
-    TooManyClients
-        If there is no place for one more session.
-    DatabaseError
-        If the server cannot be reached.
-    """
-    async with asyncio.timeout(shared.limits.login_seconds):
-        for _ in range(_MAX_REQUESTS):
-            packet = await _packet(client)
-            if packet is None:
-                return None
-            code = protocol.request_code(packet)
-            if code == protocol.CANCEL_REQUEST:
-                await _cancel(packet, shared)
-                return None
-            if code == protocol.SSL_REQUEST and shared.tls is not None and not client.encrypted:
-                if not await client.start_tls(shared.tls, answer=b"S"):
-                    raise ProtocolViolation("Something was sent before encryption began.")
-            elif code in (protocol.SSL_REQUEST, protocol.GSS_REQUEST):
-                await client.send(b"N")
-            else:
-                return await _login(client, packet, shared, address)
-    raise ProtocolViolation("Too many requests came before the login.")
-
-
-async def _packet(client: Wire) -> bytes | None:
-    head = await client.read_exactly(4)
-    if head is None:
-        return None
-    length = int.from_bytes(head, "big")
-    if not 8 <= length <= protocol.MAX_STARTUP_BYTES:
-        raise ProtocolViolation("The first packet has an invalid length.")
-    return await client.read_exactly(length - 4)
-
-
-async def _login(client: Wire, packet: bytes, shared: GatewayState, address: str) -> ClientLogin:
-    version = protocol.request_code(packet)
-    if version[0] != protocol.PROTOCOL_3:
-        raise ProtocolViolation("This version of the protocol is not supported.")
-    if shared.tls is not None and not client.encrypted:
-        raise NotPermitted("The gateway takes encrypted connections only.", hint="Set sslmode=require.")
-    given = protocol.startup_parameters(packet)
-    parameters = start_parameters(given, shared.upstream.database)
-    path = parameters.get("search_path")
-    shared.slots.require_free(address)
-    server = await _connect_upstream(shared)
-    await server.send(protocol.startup_packet(version, parameters))
-    user = parameters["user"]
-    if path is None:
-        return ClientLogin(server, user, None)
-    return ClientLogin(server, user, tuple(user if one == "$user" else one for one in listed_path(path)))
-
-
-async def _connect_upstream(shared: GatewayState) -> Wire:
-    try:
-        return await connect(shared.upstream)
-    except OSError as error:
-        raise DatabaseError("The gateway cannot reach the server.") from error
-
-
-async def _cancel(packet: bytes, shared: GatewayState) -> None:
-    """Pass a request to cancel on with the server's key, if the client's is known."""
-    key = shared.keys.get(packet[4:])
-    if key is None:
-        return
-    server = await _connect_upstream(shared)
-    try:
-        await server.send(protocol.with_length(packet[:4] + key))
-        await server.read()  # PostgreSQL closes once it has sent the signal
-    finally:
-        server.abort()
-
 
 _log = logging.getLogger("kanon_pg.gateway")
 
-_FORWARDED_KINDS = frozenset({b"B", b"D", b"E", b"C", b"S", b"H", b"X"})
-_TEXT_KINDS = frozenset({b"Q", b"P"})
-_COPY_DATA_KINDS = frozenset({b"d", b"c", b"f"})
-_LONG_TEXT_CHARACTERS = 8_192
-_MAX_REFUSED = 1_000
-_NO_CALLS = Finding("G012", 0, 0, "Function calls outside of SQL do not pass the gateway.", "Write SELECT.")
-_NO_CATALOG = Finding(
-    "G013", 0, 0, "The gateway cannot read the catalog.", "Tell whoever runs it; its log says why."
+_OK, _SASL = 0, 10
+_CHALLENGES = frozenset({2, 3, 5, 6, 7, 9, _SASL})
+_KINDS = frozenset({b"Q", b"P", b"B", b"D", b"E", b"C", b"S", b"H", b"F", b"X", b"d", b"c", b"f"})
+_INSUFFICIENT_PRIVILEGE = b"42501"
+_HINT = (
+    "Tables of people answer one SELECT in a statement of its own, also within DECLARE name CURSOR FOR ... "
+    "and COPY (...) TO STDOUT."
 )
 
 
@@ -158,11 +46,15 @@ class ClientSession:
         self._shared = shared
         self._slot = slot
         self._server: Wire | None = None
+        self._user = "?"
         self._incoming = Incoming(protocol.MAX_LOGIN_BYTES)
-        self._outgoing = Outgoing(INSPECTED)
-        self._state = SessionState("")
-        self._server_messages = ServerMessages(shared, self._state, slot)
-        self._answered = asyncio.Event()
+        self._awaited = AwaitedAnswers()
+        self._outgoing = Outgoing(ENDING | set(b"RK"), lambda: self._awaited.is_own)
+        self._keys: list[bytes] = []
+        self._challenged = self._ready = False
+        self._prepared: dict[bytes, Question] = {}
+        self._unsent = bytearray()
+        self._statements = self._queries = self._refused = 0
         self._began = self._last_activity = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
@@ -171,34 +63,29 @@ class ClientSession:
             login = await accept_login(self._client, self._shared, self._slot.address)
             if login is None:
                 return
-            self._server, self._state.user = login.server, login.user
-            self._state.start_path = login.search_path
-            _log.info("session of %r from %s begins", self._state.user, self._client.peer)
+            self._server, self._user = login.server, login.user
+            _log.info("session of %r from %s begins", self._user, self._client.peer)
             await self._converse()
-        except ProtocolViolation as error:
-            _log.warning("session of %r ends: %s", self._state.user or "?", error.message)
-            await self._say(fatal(error.sqlstate, error.message, error.hint))
-        except TooManyClients as error:
-            _log.warning("a client from %s is turned away: there are too many", self._client.peer)
+        except (ProtocolViolation, TooManyClients) as error:
+            _log.warning("session of %r ends: %s", self._user, error.message)
             await self._say(fatal(error.sqlstate, error.message, error.hint))
         except KanonError as error:
-            _log.warning("session of %r ends: %s", self._state.user or "?", error.message)
+            _log.warning("session of %r ends: %s", self._user, error.message)
             await self._say(fatal("28000", error.message, error.hint))
         except (OSError, TimeoutError):
-            _log.info("session of %r ends: connection lost", self._state.user or "?")
+            _log.info("session of %r ends: connection lost", self._user)
         finally:
             self._end()
 
     def _end(self) -> None:
-        state = self._state
-        for key in self._server_messages.keys:
+        for key in self._keys:
             self._shared.keys.pop(key, None)
         self._client.finish()
         if self._server is not None:
             self._server.finish()
             _log.info(
                 "session of %r ended: %d statements, %d queries, %d refused",
-                state.user, state.statements, state.queries, state.refusals,
+                self._user, self._statements, self._queries, self._refused,
             )  # fmt: skip
 
     def give_way(self) -> None:
@@ -237,141 +124,135 @@ class ClientSession:
         clock = asyncio.get_running_loop()
         limits = self._shared.limits
         await asyncio.sleep(max(0.0, self._began + limits.login_seconds - clock.time()))
-        if not self._state.ready:
+        if not self._ready:
             raise ProtocolViolation("The login takes too long.")
         while True:
             silent = clock.time() - self._last_activity
-            if silent >= limits.idle_seconds and not self._state.busy:
+            if silent >= limits.idle_seconds and not self._awaited.is_busy:
                 await self.stop("57P05", "The session was silent for too long.")
                 return
             await asyncio.sleep(max(0.05, limits.idle_seconds - silent))
 
-    # from the client to the server
+    # --- from the client to the server ---------------------------------------------------------------------
 
     async def _from_client(self) -> None:
-        assert self._server is not None  # noqa: S101 - set by run
         while data := await self._client.read():
             self._last_activity = asyncio.get_running_loop().time()
-            if not self._state.busy:
-                self._state.busy, self._state.text_replaced = True, False
-            forwarded = bytearray()
             for message in self._incoming.feed(data):
-                if not self._state.ready:
-                    forwarded += self._login_message(message)
-                    continue
-                if message.kind in _TEXT_KINDS and not self._state.tracker.settled:
-                    await self._server.send(bytes(forwarded))
-                    forwarded.clear()
-                    await self._settle()
-                forwarded += await self._translated(message)
-            if forwarded:
-                await self._server.send(bytes(forwarded))
+                if self._ready:
+                    await self._message(message)
+                elif message.kind in (b"p", b"X"):
+                    self._unsent += message.encode()
+                else:
+                    raise ProtocolViolation("A message came before the login was complete.")
+            await self._send()
 
-    async def _settle(self) -> None:
-        """Wait until the server has answered what was sent, so that its search path is certain."""
-        while not self._state.tracker.settled:
-            self._answered.clear()
-            await self._answered.wait()
+    async def _send(self, *messages: WireMessage) -> None:
+        """Send what waits, and messages."""
+        self._unsent += b"".join(message.encode() for message in messages)
+        assert self._server is not None  # noqa: S101 - set by run
+        if self._unsent:
+            data = bytes(self._unsent)
+            self._unsent.clear()
+            await self._server.send(data)
 
-    def _login_message(self, message: WireMessage) -> bytes:
-        if message.kind not in (b"p", b"X"):
-            raise ProtocolViolation("A message came before the login was complete.")
-        return message.encode()
+    def _pass(self, message: WireMessage) -> None:
+        self._awaited.sent(message.kind)
+        self._unsent += message.encode()
 
-    async def _translated(self, message: WireMessage) -> bytes:
-        """Return what is sent in place of a message."""
-        kind = message.kind
-        if kind in _COPY_DATA_KINDS:
-            return b""  # no COPY from a client ever begins; PostgreSQL ignores them then, too
-        if kind == b"Q":
-            return await self._query(message.body)
-        if kind == b"P":
-            return await self._parse(message.body)
-        if kind == b"F":
-            return self._noted(protocol.query_message(self._refuse(Refused((_NO_CALLS,)), "")))
-        if kind not in _FORWARDED_KINDS:
-            raise ProtocolViolation("A message of an unknown type was received.")
-        return self._noted(message)
+    async def _message(self, message: WireMessage) -> None:
+        """Pass a message on, or what stands for it."""
+        match message.kind:
+            case b"Q":
+                found = await self._question(protocol.text_of(message.body))
+                if found is not None:
+                    await self._simple(found, message)
+                    return
+            case b"P":
+                name, text = protocol.parsed(message.body)
+                found = await self._question(text)
+                self._prepared.pop(name, None)
+                if found is not None:
+                    self._prepared[name] = found
+            case b"B" if self._prepared:
+                given = protocol.bound(message.body)
+                if given.statement in self._prepared:
+                    await self._bind(self._prepared[given.statement], given, message)
+                    return
+            case kind if kind not in _KINDS:
+                raise ProtocolViolation("A message of an unknown type was received.")
+        self._pass(message)
 
-    def _noted(self, message: WireMessage, effects: Effects = ()) -> bytes:
-        self._state.tracker.sent(message, effects)
-        self._state.busy = True  # it may have waited until the server was not
-        return message.encode()
+    async def _question(self, text: str) -> Question | None:
+        self._statements += 1
+        return question(text, await self._shared.names.current())
 
-    async def _query(self, body: bytes) -> bytes:
-        text, effects = await self._text(protocol.query_text(body), ())
-        return self._noted(protocol.query_message(text), effects)
+    async def _simple(self, found: Question, message: WireMessage) -> None:
+        """Answer a statement of the simple protocol, by messages of the other one."""
+        blocks = await self._blocks(found, found.query, lambda place: len(found.before) + place)
+        if blocks is not None and not blocks.is_about_people:
+            self._pass(message)
+            return
+        if blocks is not None:
+            self._ask(asked.resting(found, blocks), asked.without_places)
+            self._ask([asked.rows_bound(found, blocks, b"", b"\0\0")], asked.without_places)
+            if found.returns_rows:
+                self._pass(WireMessage(b"D", b"P\0"))
+            self._pass(WireMessage(b"E", b"\0\0\0\0\0"))
+        self._pass(WireMessage(b"S"))
 
-    async def _parse(self, body: bytes) -> bytes:
-        parse = protocol.parse_message(body)
-        text, effects = await self._text(parse.text, parse.types)
-        return self._noted(parse.with_text(text), effects)
+    async def _bind(self, found: Question, given: Bind, message: WireMessage) -> None:
+        """Bind the rest in place of a statement, whose parameters and columns are those that it describes."""
+        constant = with_constants(found.query, (), ())
+        if given.values:
+            described = await self._answer([WireMessage(b"D", b"S" + given.statement + b"\0")], dict)
+            types = protocol.parameter_types(described[0].body) if described else ()
+            read = None
+            if len(types) == len(given.values):
+                read = await self._answer(asked.reading(given, types), asked.without_places)
+            if read is None:  # the server has skipped it, or refuses as many parameters
+                self._pass(message)
+                return
+            constant = with_constants(found.query, asked.texts(read), types)
+        blocks = await self._blocks(
+            found, constant.text, lambda place: len(found.before) + constant.written_at(place)
+        )
+        if blocks is None or not blocks.is_about_people:
+            self._pass(message)
+            return
+        self._ask(asked.resting(found, blocks), asked.without_places)
+        self._pass(asked.rows_bound(found, blocks, given.portal, given.results))
 
-    async def _text(self, text: str, types: tuple[int, ...]) -> tuple[str, Effects]:
-        """Return what is sent in place of a text, and what that does to the search path."""
-        state, source = self._state, self._shared.source
-        state.statements += 1
-        if state.start_path is None:
-            state.start_path = await source.start_path(state.user)
-        path_state = state.tracker.expected() if state.tracker.varies else PathState()
-        key = (state.user, text, path_state, state.start_path, types)
-        result = source.cached_result(key)
-        if result is None:
-            result = await self._rewritten(text, path_state, types)
-            source.store_result(key, text, result)
-        if isinstance(result, Refused):
-            return self._refuse(result, text), ()
-        return self._pass(result), result.effects
+    async def _blocks(self, found: Question, text: str, written_at: Callable[[int], int]) -> Blocks | None:
+        """Return the blocks of a query; None if it is refused, which the client has been told."""
+        self._queries += 1
+        rows = await self._answer(asked.asking(text), lambda fields: asked.places_written(fields, written_at))
+        if rows is None:
+            return None
+        blocks = asked.answered(rows)
+        for notice in blocks.notices:
+            fields = {b"S": b"NOTICE", b"V": b"NOTICE", b"C": b"00000", b"M": protocol.encoded(notice)}
+            await self._client.send(protocol.notice_message(b"N", fields).encode())
+        return blocks
 
-    def _schemas(self, path: Schemas) -> Schemas:
-        """Return the schemas of a path of the session."""
-        user = self._state.user
-        named = (self._state.start_path or ()) if path == START else path
-        return tuple(user if one == "$user" else one for one in named)
+    async def _answer(
+        self, messages: Sequence[WireMessage], rewrite: Callable[[Fields], Fields]
+    ) -> Sequence[WireMessage] | None:
+        """Ask something, and return what the server answers; None if it refuses or skips it."""
+        if self._awaited.skipping:
+            return None
+        own = self._ask(messages, rewrite)
+        await self._send(WireMessage(b"H"))
+        return own.answer if await own.done else None
 
-    async def _rewritten(
-        self, text: str, path_state: PathState, types: tuple[int, ...]
-    ) -> Rewritten | Refused:
-        try:
-            scanned = (
-                scan_text(text)
-                if len(text) < _LONG_TEXT_CHARACTERS
-                else await asyncio.to_thread(scan_text, text)
-            )
-            path, *later = paths = [self._schemas(one) for one in paths_before(scanned.effects, path_state)]
-            # what a text sets or brings back, its statements may use
-            brought = {schema for one in later if one != path for schema in one}
-            names = scanned.names | brought if scanned.names else scanned.names
-            context = await self._shared.source.context(self._state.user, path, names)
-        except Refusal as refusal:
-            return Refused((refusal.finding,))
-        except KanonError as error:
-            _log.error("the catalog cannot be read: %s", error.message)
-            return Refused((_NO_CATALOG,))
-        arguments = (scanned, context, paths, types)
-        if scanned.names or len(text) >= _LONG_TEXT_CHARACTERS:
-            return await asyncio.to_thread(rewrite, *arguments)
-        return rewrite(*arguments)
+    def _ask(self, messages: Sequence[WireMessage], rewrite: Callable[[Fields], Fields]) -> OwnRequest:
+        own = OwnRequest(messages, rewrite)
+        if not self._awaited.skipping:
+            self._awaited.asked(own)
+        self._unsent += b"".join(message.encode() for message in messages)
+        return own
 
-    def _pass(self, result: Rewritten) -> str:
-        state = self._state
-        state.queries += result.queries
-        state.text_replaced = state.text_replaced or not result.keeps_positions
-        return result.text
-
-    def _refuse(self, result: Refused, text: str) -> str:
-        """Return a text that fails in its place among the other statements, and store the error for it."""
-        token = f"kanon_refused_{secrets.token_hex(16)}"
-        self._state.refusals += 1
-        if len(self._state.refused) >= _MAX_REFUSED:
-            # those that the server skipped, because of an error before them, never come back
-            del self._state.refused[next(iter(self._state.refused))]
-        self._state.refused[token.encode()] = refusal(result.findings, text)
-        codes = ", ".join(sorted({finding.code for finding in result.findings}))
-        _log.info("session of %r: a statement is refused (%s)", self._state.user, codes)
-        return token
-
-    # from the server to the client
+    # --- from the server to the client ---------------------------------------------------------------------
 
     async def _from_server(self) -> None:
         assert self._server is not None  # noqa: S101 - set by run
@@ -381,9 +262,62 @@ class ClientSession:
             for piece in self._outgoing.feed(data):
                 if not isinstance(piece, WireMessage):
                     pieces.append(piece)
-                elif (message := self._server_messages.translated(piece)) is not None:
+                elif (message := self._translated(piece)) is not None:
                     pieces.append(message.encode())
-            self._answered.set()
-            if self._state.ready:
-                self._incoming.longest = self._shared.limits.message_bytes
             await self._client.send(b"".join(pieces))
+
+    def _translated(self, message: WireMessage) -> WireMessage | None:
+        """Return what the client gets in place of a message, None if it gets nothing."""
+        if not self._ready:
+            return self._of_login(message)
+        if message.kind in b"NSA":
+            return message  # these come at any time
+        own = self._awaited.received(message)
+        if message.kind == b"E":
+            return self._error(protocol.notice_fields(message.body), own)
+        return message if own is None else None
+
+    def _of_login(self, message: WireMessage) -> WireMessage:
+        if message.kind == b"R":
+            return self._authentication(message)
+        if message.kind == b"K":
+            return self._key(message)
+        if message.kind == b"Z":
+            self._ready = True
+            self._incoming.longest = self._shared.limits.message_bytes
+        return message
+
+    def _authentication(self, message: WireMessage) -> WireMessage:
+        code = int.from_bytes(message.body[:4], "big")
+        if code in _CHALLENGES:
+            self._challenged = True
+        if code == _OK and not (self._challenged or self._shared.trusts_server):
+            raise ProtocolViolation(
+                "The server let this role in without a password, which the gateway does not allow.",
+                hint="Let pg_hba.conf ask connections from the gateway for scram-sha-256.",
+            )
+        if code == _OK:
+            self._shared.slots.log_in(self._slot)
+        if code != _SASL:
+            return message
+        # the channel that a client could bind to ends at the gateway
+        names = [name for name in message.body[4:].split(b"\0") if name and not name.endswith(b"-PLUS")]
+        return replace(message, body=message.body[:4] + b"".join(name + b"\0" for name in names) + b"\0")
+
+    def _key(self, message: WireMessage) -> WireMessage:
+        """Give the client a key of its own for cancelling, so that the server's stays here."""
+        process, key = message.body[:4], message.body[4:]
+        own = process + secrets.token_bytes(len(key))
+        self._shared.keys[own] = message.body
+        self._keys.append(own)
+        return replace(message, body=own)
+
+    def _error(self, fields: Fields, own: OwnRequest | None) -> WireMessage:
+        if own is not None:
+            self._refused += 1
+            fields = own.rewrite(fields)
+        elif fields.get(b"C") == _INSUFFICIENT_PRIVILEGE:
+            self._shared.names.expire()
+            if self._shared.names.stand_in(protocol.decoded(fields.get(b"M", b""))):
+                fields.setdefault(b"H", _HINT.encode())
+        return protocol.notice_message(b"E", fields)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from kanon_pg.gateway.connection_slots import ConnectionSlots
-from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten
+from kanon_pg.gateway.protected_names import ProtectedNames
 from kanon_pg.gateway.wire import Wire
 
 
@@ -60,38 +59,14 @@ class Upstream:
     tls: ssl.SSLContext | None = None
 
 
-class CatalogSource(Protocol):
-    """Provides the catalog; see `kanon_pg.gateway.source.DatabaseSource`."""
-
-    async def start_path(self, role: str) -> tuple[str, ...]:
-        """Return the search path with which a role's sessions begin."""
-        ...
-
-    async def context(self, role: str, path: tuple[str, ...], names: frozenset[str]) -> RewriteContext:
-        """Return what the relations that a text names are to a role."""
-        ...
-
-    def cached_result(self, key: tuple[object, ...]) -> Rewritten | Refused | None:
-        """Return the cached result for a text, None without one."""
-        ...
-
-    def store_result(self, key: tuple[object, ...], text: str, result: Rewritten | Refused) -> None:
-        """Cache the result for a text."""
-        ...
-
-    def invalidate(self, role: str) -> None:
-        """Drop everything cached for a role."""
-        ...
-
-
 @dataclass
 class GatewayState:
     """Settings and state of a gateway.
 
     Parameters
     ----------
-    source : CatalogSource
-        Provides its catalog.
+    names : ProtectedNames
+        Knows which statements may be about people.
     tls : ssl.SSLContext or None
         How to talk to clients; clients without TLS are refused then.
     trusts_server : bool
@@ -106,7 +81,7 @@ class GatewayState:
     """
 
     upstream: Upstream
-    source: CatalogSource
+    names: ProtectedNames
     limits: ClientLimits = ClientLimits()
     tls: ssl.SSLContext | None = None
     trusts_server: bool = False

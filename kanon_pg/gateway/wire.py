@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 import struct
@@ -13,6 +14,10 @@ from kanon_pg.gateway.connection_slots import client_address
 _MAX_UNREAD_BYTES = 256 * 1024
 _HANDSHAKE_SECONDS = 15.0
 _LAST_SECONDS = 5.0
+ALPN = "postgresql"
+"""Name of the protocol in handshakes."""
+TLS_RECORD = b"\x16"
+"""With this byte a handshake begins; first packets begin with their length."""
 _CREDENTIALS = struct.Struct("3i")  # of a process: its number, account and group
 
 
@@ -70,6 +75,8 @@ class Wire(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - connections are streams
         self._transport = transport
         if self._connected is not None:
+            # until `first_byte` has looked at it; later, because the transport begins to read after this call
+            self._loop.call_soon(transport.pause_reading)
             self._connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -117,6 +124,24 @@ class Wire(asyncio.Protocol):
         self._waiting = self._loop.create_future()
         await self._waiting
 
+    async def first_byte(self) -> bytes:
+        """Return the first byte without taking it, nothing at the end; then begin to read.
+
+        With TLS from the start, the bytes belong to the handshake.
+        """
+        number = self.transport.get_extra_info("socket").fileno()
+        with socket.socket(fileno=os.dup(number)) as copied:  # the loop keeps the other one for itself
+            readable = asyncio.Event()
+            self._loop.add_reader(copied.fileno(), readable.set)
+            try:
+                await readable.wait()
+                found = copied.recv(1, socket.MSG_PEEK)
+            finally:
+                self._loop.remove_reader(copied.fileno())
+        if found != TLS_RECORD:
+            self.transport.resume_reading()
+        return found
+
     async def read(self) -> bytes:
         """Return what has arrived, at least one byte; nothing at the end."""
         while not self._received and not self._ended:
@@ -154,7 +179,7 @@ class Wire(asyncio.Protocol):
             await self._draining
 
     async def start_tls(
-        self, context: ssl.SSLContext, *, answer: bytes = b"", name: str | None = None
+        self, context: ssl.SSLContext, *, answer: bytes = b"", direct: bool = False, name: str | None = None
     ) -> bool:
         """Start TLS.
 
@@ -163,14 +188,17 @@ class Wire(asyncio.Protocol):
         context : ssl.SSLContext
             Settings; they say on which side this is.
         answer : bytes
-            Sent before; not empty on the side that was asked for TLS.
+            Sent before, by a server that was asked for TLS.
+        direct : bool
+            Whether this is a server whose client began with the handshake.
         name : str, optional
             Name of the server that the certificate must have.
 
         Returns
         -------
         bool
-            False if something was received before the handshake, which may be an attack.
+            False if something was received before the handshake, which may be an attack; or if a client
+            began with the handshake for another protocol, which may be one, too.
         """
         if self._received:
             return False
@@ -180,14 +208,14 @@ class Wire(asyncio.Protocol):
             self.transport,
             self,
             context,
-            server_side=bool(answer),
+            server_side=direct or bool(answer),
             server_hostname=name,
             ssl_handshake_timeout=_HANDSHAKE_SECONDS,
         )
         if encrypted is None:
             return False
         self._transport = encrypted
-        return True
+        return not direct or encrypted.get_extra_info("ssl_object").selected_alpn_protocol() == ALPN
 
     def close(self) -> None:
         """Send what is waiting, then end the connection."""

@@ -57,7 +57,7 @@ class Weighing:
     def parts(self) -> dict[str, object]:
         """Return what queries interpolate, but for the values."""
         return {
-            "relation": self.relation.identifier,
+            "relation": self.subject.source,
             "entity": None if self.entity is None else self.entity.expression,
             "weight": None if self.weight is None else self.weight.identifier,
         }

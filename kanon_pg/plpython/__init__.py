@@ -4,7 +4,7 @@ Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package
 its version. There is no logic here: what a function does, the services say.
 
 A module is imported when one of its functions is first called: most sessions need few of them, and the
-checker of queries takes longer to import than everything else. Imports run no statement, and only
+parser of queries takes longer to import than everything else. Imports run no statement, and only
 statements notice that the user cancelled, so one is run between them now and then.
 """
 

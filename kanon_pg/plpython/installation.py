@@ -9,7 +9,7 @@ from typing import Any
 import kanon_pg
 from kanon_pg.admin.install import check
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
-from kanon_pg.queries.ledger_states import ledger_states
+from kanon_pg.queries.records import record_states
 from kanon_pg.release import base, releasing
 from kanon_pg.release.request import AnonymizeRequest
 
@@ -43,6 +43,6 @@ def install_check() -> list[dict[str, Any]]:
             )
             releasing.anonymize(db, request, role=base.OWNER)
 
-        return [asdict(item) for item in check.run_checks(db, trial, lambda: ledger_states(db))]
+        return [asdict(item) for item in check.run_checks(db, trial, lambda: record_states(db))]
 
     return serve(operation)

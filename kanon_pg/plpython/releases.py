@@ -15,9 +15,10 @@ from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions
-from kanon_pg.release import declaration, releasing
+from kanon_pg.release import declaration, linking, releasing
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION
+from kanon_pg.release.linking import LINK
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 
@@ -31,6 +32,16 @@ def declare(*arguments: SqlValue) -> None:
 def undeclare(relation: SqlValue) -> None:
     """Serve ``kanon_undeclare``."""
     serve(lambda db: declaration.undeclare(db, relation, role=requesting_role(db, "undeclare")))
+
+
+def link(*arguments: SqlValue) -> None:
+    """Serve ``kanon_link``."""
+    serve(lambda db: linking.link(db, LINK.request(*arguments), role=requesting_role(db, "link")))
+
+
+def unlink(child: SqlValue) -> None:
+    """Serve ``kanon_unlink``."""
+    serve(lambda db: linking.unlink(db, child, role=requesting_role(db, "unlink")))
 
 
 def anonymize(*arguments: SqlValue) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
-from kanon_pg.queries.load_catalog import NamedRelation, candidates
+from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.load_facts import names_in
+from kanon_pg.queries.records import NamedMark, keep_marks
 from kanon_pg.queries.request import QueryRequest, withheld
-from kanon_pg.runner.ledger_parent import LedgerMark
+from kanon_pg.queries.scanner import scan
 
 _ATTEMPTS = 3
 
@@ -41,8 +43,8 @@ class PendingQuery:
         What `operation` returned.
     error : KanonError or None
         Why there is no result.
-    marks : list of LedgerMark
-        Of journals, which the database has to know before the result leaves.
+    marks : list of NamedMark
+        Of records, which the database has to know before the result leaves.
     """
 
     query: QueryRequest
@@ -52,7 +54,7 @@ class PendingQuery:
     locked: frozenset[int] = field(default_factory=frozenset)
     result: Any = None
     error: KanonError | None = None
-    marks: list[LedgerMark] = field(default_factory=list)
+    marks: list[NamedMark] = field(default_factory=list)
 
 
 _pending: list[PendingQuery] = []
@@ -114,10 +116,10 @@ def lock_pending(db: Database) -> None:
     """Lock what the query of the current call may name, until the transaction ends."""
     pending = _current_pending()
     with _refusing(db, pending):
-        pending.locked = lock_relations(db, pending.query)
+        pending.locked = lock_relations(db, pending.query, pending.role)
 
 
-def lock_relations(db: Database, query: QueryRequest) -> frozenset[int]:
+def lock_relations(db: Database, query: QueryRequest, role: str) -> frozenset[int]:
     """Lock what a query may name, as reading it would do, until the transaction ends.
 
     Returns
@@ -125,20 +127,19 @@ def lock_relations(db: Database, query: QueryRequest) -> frozenset[int]:
     frozenset of int
         OIDs of the relations, whose names cannot change until then; empty if they keep changing.
     """
+    try:
+        names = names_in(scan(query.text))
+    except Refusal:
+        return frozenset()  # refused with its reason later
     for _ in range(_ATTEMPTS):
-        found = _readable(db, query)
-        for candidate in found:
-            db.lock(Identifier((candidate.schema, candidate.name)))
-        names = [str(Identifier((candidate.schema, candidate.name))) for candidate in found]
-        meant = [row["oid"] for row in db.rows(statement("current_names"), names)]
-        if meant == [candidate.oid for candidate in found]:
+        relations = db.rows(statement("query_locks"), names, list(query.search_path), role)
+        named = [Identifier((relation["schema"], relation["name"])) for relation in relations]
+        for relation in named:
+            db.lock(relation)
+        meant = [row["oid"] for row in db.rows(statement("current_names"), [str(name) for name in named])]
+        if meant == [relation["oid"] for relation in relations]:
             return frozenset(meant)
     return frozenset()
-
-
-def _readable(db: Database, query: QueryRequest) -> list[NamedRelation]:
-    found = candidates(db, query.text, query.search_path)
-    return [candidate for candidate in found if candidate.readable]
 
 
 def serve_pending(db: Database) -> None:
@@ -156,15 +157,13 @@ def serve_pending(db: Database) -> None:
 
 
 def keep_pending_marks(db: Database) -> None:
-    """Store the marks of the pending query, so that older copies of its journals are noticed.
+    """Store the marks of the pending query, so that older copies of records are noticed.
 
-    A mark that a rollback takes back is stored by a later query: the journal itself stays.
+    A mark that a rollback takes back is stored by a later query: the record itself stays.
     """
     pending = _current_pending()
     with _refusing(db, pending):
-        for mark in pending.marks:
-            db.execute(statement("store_mark"), mark.name, mark.records, mark.length, mark.digest)
-            db.execute(statement("forget_marks"), mark.name, mark.records)
+        keep_marks(db, pending.marks)
 
 
 @contextmanager

@@ -11,13 +11,13 @@ from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
-from kanon_pg.queries.check.bind.columns import is_usable, why_unusable
-from kanon_pg.queries.check.catalog import ColumnRole, Relation
-from kanon_pg.queries.ledgers import begin_ledger, has_folder
-from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation
+from kanon_pg.queries.facts import Relation, Role
+from kanon_pg.queries.load_facts import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
+from kanon_pg.queries.records import begin_record
 from kanon_pg.relations.beside_queries import check_beside_queries
+from kanon_pg.relations.subject import stored_declaration
 
 
 def protect(
@@ -32,7 +32,7 @@ def protect(
     options : mapping or None
         Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     folder : str, optional
-        Folder of the ledgers of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
+        Folder of the records of answers, as in `kanon_pg.queries.records.open_record`.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def protect(
         For every invalid argument, and for a relation without declared roles, because then it is unknown
         which of its columns identify people.
     LedgerError
-        If the relation has a ledger of queries whose files are missing or damaged.
+        If there is a record about its people that is missing or damaged.
     """
     facts = describe(db, relation, role)
     rules = rules_from_arguments(facts.oid, k, options)
@@ -48,22 +48,18 @@ def protect(
     _require_lasting_table(db, facts)
     _require_declared(db, facts)
     db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
-    made = load_relation(db, facts.oid, role)
+    made = load_relation(db, facts.schema, facts.name, role)
     if made.obstacle is not None:
-        kind = UnsuitableRelation if made.obstacle.lasting else NotPermitted
-        raise kind(made.obstacle.sentence, hint=made.obstacle.hint)
-    if not made.safe_to_read:
-        raise UnsuitableRelation(
-            f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
-            hint="Temporary and foreign tables, tables with row-level security and views that call functions "
-            "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
-        )
-    _check_types(db, facts, made)
-    if made.protection is None or made.protection.entity is None:
+        sentence, hint = made.obstacle
+        kind = UnsuitableRelation if made.is_allowed else NotPermitted
+        raise kind(sentence, hint=hint)
+    _name_unusable_columns(db, facts, made)
+    declared = stored_declaration(db, facts)
+    if not made.links and (declared is None or declared.entity is None):
         _count_rows_as_people(db, facts)
     check_beside_queries(db, relation=facts.oid)
-    if rules.ledger != "off" or has_folder(folder):
-        begin_ledger(db, facts.oid, role, folder=folder)
+    if made.protection is not None:
+        begin_record(db, made.protection.space, rules.k, role, folder=folder)
 
 
 def _require_lasting_table(db: Database, facts: RelationFacts) -> None:
@@ -81,35 +77,24 @@ def _require_lasting_table(db: Database, facts: RelationFacts) -> None:
     if reads_tables_of_citus(db, facts.oid):
         raise UnsuitableRelation(
             f"Relation {facts.identifier} cannot answer queries: its rows are in tables of Citus.",
-            detail="The ledger knows rows by where a table has them, which Citus does not tell.",
+            detail="One statement reads blocks in one snapshot, and Citus has none for all nodes.",
             hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
         )
 
 
-def _check_types(db: Database, facts: RelationFacts, made: Relation) -> None:
-    """Refuse a column of persons whose type queries do not read, and name others of such types."""
-    unusable = [item for item in made.columns if not is_usable(item) and item.role is not ColumnRole.WITHHELD]
-    entity = made.protection.entity if made.protection is not None else None
-    for column in unusable:
-        if column.name == entity:
-            raise UnsuitableColumn(
-                f"The people of {facts.identifier} cannot be counted: {why_unusable(column)}.",
-                hint="Declare a column of a number, text or uuid that names a person: "
-                "SELECT kanon_declare(..., entity => 'person_id');",
-            )
-    for column in unusable:
-        if column.role is not ColumnRole.IDENTIFIER:
+def _name_unusable_columns(db: Database, facts: RelationFacts, made: Relation) -> None:
+    """Name the columns of types that queries do not read."""
+    for column in made.columns:
+        if not column.is_built_in and column.role is not Role.WITHHELD:
             name = Identifier((column.name,))
-            db.notice(f"Column {name} of {facts.identifier} cannot be queried: {why_unusable(column)}.")
+            db.notice(
+                f"Column {name} of {facts.identifier} cannot be queried: type {column.type_name} is not "
+                "PostgreSQL's own."
+            )
 
 
 def _count_rows_as_people(db: Database, facts: RelationFacts) -> None:
-    """Say that every row counts as a person; those of a view cannot be told apart."""
-    if facts.kind == "v":
-        raise UnsuitableColumn(
-            f"The people of the view {facts.identifier} cannot be counted.",
-            hint="Declare the column that names a person: SELECT kanon_declare(..., entity => 'person');",
-        )
+    """Say that every row counts as a person."""
     db.notice(
         f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
         "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
@@ -128,7 +113,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
-    """Disable queries on a relation and revoke the rights granted for them; the ledger of queries stays.
+    """Disable queries on a relation and revoke the rights granted for them; the record of answers stays.
 
     Raises
     ------

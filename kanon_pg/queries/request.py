@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
-from kanon_pg.queries.check.findings import Finding
-
-Failure = Literal["size", "rows", "time", "error", "record", "fault", "interrupted", "budget"]
-"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, a ledger
-that cannot be used, a fault of the server, a cancelled call or a session that ended, or too many of these.
-Curators read it in the ledger; the analyst never does."""
+from kanon_pg.queries.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,95 +83,6 @@ class ProtectRequest:
 PROTECT = Operation(ProtectRequest)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerTable:
-    """An answer; values are texts in the form that PostgreSQL reads back.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the columns; may repeat.
-    types : tuple of str
-        Their types, as ``pg_catalog`` names them.
-    rows : tuple of tuple of (str or None)
-        In the order of the answer; None for NULL.
-    """
-
-    names: tuple[str, ...]
-    types: tuple[str, ...]
-    rows: tuple[tuple[str | None, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRecord:
-    """A query and who ran it, as its entry in the ledger has them.
-
-    Parameters
-    ----------
-    text : str
-        The query as the analyst wrote it.
-    login : str
-        The session's login, whose budgets count.
-    time : float
-        Seconds since 1970, by the server's clock.
-    """
-
-    text: str
-    parameters: tuple[str | None, ...]
-    login: str
-    role: str
-    time: float
-
-
-@dataclass(frozen=True, slots=True)
-class StateCheck:
-    """What a comparison of a table with an earlier state found.
-
-    Parameters
-    ----------
-    before : str or None
-        The earlier state, as the ledger's worker has it.
-    present : str or None
-        The same state as this moment knows it; None if the table changed, or nobody can tell.
-    """
-
-    before: str | None
-    present: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class QueryOutcome:
-    """The result of running a query, before the ledger decides whether it may leave.
-
-    Parameters
-    ----------
-    answer : AnswerTable or None
-        The answer; in the mode 'suppress' without the rows that were left out. None if there is none.
-    failure : Failure or None
-        Why there is none.
-    left_out : bool
-        Whether groups were left out whose size depends on sensitive columns; counts like a refusal.
-    sets : Mapping of int to list of bytes
-        By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
-        answer.
-    key : str or None
-        What it depends on besides the rows of its one table (`kanon_pg.queries.outcome_cache`).
-    checked : StateCheck or None
-        What was found of the state of that table before, if it was looked at.
-    composed : frozenset of int
-        Positions in `Verdict.entity_sets` of sets that are composed of partitions, if their table is in the
-        state that the ledger's worker has (`kanon_pg.queries.partitions`).
-    """
-
-    answer: AnswerTable | None
-    failure: Failure | None = None
-    left_out: bool = False
-    sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
-    key: str | None = None
-    checked: StateCheck | None = None
-    composed: frozenset[int] = frozenset()
-
-
 _MOST_SHOWN = 20
 
 
@@ -199,8 +105,5 @@ def refused(findings: Sequence[Finding]) -> QueryRefused:
         At least one; the first gives the message.
     """
     first = findings[0]
-    lines = [
-        f"{finding.code} at {finding.start}-{finding.end}: {finding.sentence}"
-        for finding in findings[:_MOST_SHOWN]
-    ]
+    lines = [f"{finding.code} at {finding.place}: {finding.sentence}" for finding in findings[:_MOST_SHOWN]]
     return QueryRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)

@@ -1,6 +1,6 @@
 """Releases of relations that answer queries: said or refused, as the relation's rules want it.
 
-No ledger of queries knows what a release shows, so figures and a release can be combined; the page
+No record of answers knows what a release shows, so figures and a release can be combined; the page
 ``docs/threat-model-queries.md`` says to what.
 """
 
@@ -39,8 +39,8 @@ def check_beside_queries(db: Database, *, relation: int | None = None, release: 
             raise _refusal(row)
         db.notice(
             f"Role {Identifier.of(row['reader'])} may query {row['relation']} and read its release "
-            f"{Identifier.of('safe', row['release'])}: figures and rows can be combined, and no ledger of "
-            "queries counts that. The rule beside_releases refuses or allows it."
+            f"{Identifier.of('safe', row['release'])}: figures and rows can be combined, and no record of "
+            "answers counts that. The rule beside_releases refuses or allows it."
         )
 
 

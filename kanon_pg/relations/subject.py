@@ -21,11 +21,12 @@ from kanon_pg.db.catalog import (
     require_equality,
     require_readable,
 )
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.links import LinkedPeople, linked_people
 
 RELEASE_SCHEMA = "safe"
 SUPPRESSED_COLUMN = "kanon_suppressed"
@@ -166,6 +167,8 @@ class Subject:
         People in a release that does not tell which rows are the same person's, when it was published.
     losses : mapping of str to (float or None)
         What a release lost when it was published, by names of `LOSSES`.
+    people : LinkedPeople or None
+        Whose rows a linked table has, as far as the caller may know.
     """
 
     relation: RelationFacts
@@ -177,6 +180,12 @@ class Subject:
     counts_people: bool = False
     hidden_people: int | None = None
     losses: Mapping[str, Any] = field(default_factory=dict)
+    people: LinkedPeople | None = None
+
+    @property
+    def source(self) -> Identifier | Fragment:
+        """What is read where people are counted: the relation, or its rows with the person of each."""
+        return self.relation.identifier if self.people is None else self.people.source
 
     @property
     def is_release(self) -> bool:
@@ -191,8 +200,17 @@ class Subject:
     @property
     def entity(self) -> CanonicalColumn | None:
         """What identifies a person; None: each row is a person."""
+        if self.people is not None:
+            return entity_column(self.people.column)
         name = None if self.roles is None else self.roles.entity
         return None if name is None else entity_column(self.relation.column(name))
+
+    @property
+    def told_apart_by(self) -> str | None:
+        """Name of what identifies a person, with that of its table where the relation is linked."""
+        if self.people is not None:
+            return f"{self.people.relation.name}.{', '.join(self.people.person)}"
+        return None if self.entity is None else self.entity.facts.name
 
     def columns(self, names: Iterable[str]) -> tuple[ColumnFacts, ...]:
         """Return columns by name in the given order, each once.
@@ -265,14 +283,17 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
     """
     if role is not None:
         facts = describe_readable(db, relation, role)
-        return Subject(facts, role, _still_there(facts, stored_declaration(db, facts)))
+        roles = _still_there(facts, stored_declaration(db, facts))
+        return Subject(facts, role, roles, people=linked_people(db, facts, role))
     context = db.row(statement("known_to_caller"))
     facts = describe(db, relation, context["role"])
     known = {"role": context["role"], "knows_releases": context["releases"]}
     suppressed = _suppressed_column(facts)
     if suppressed is None:
         found = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
-        return Subject(facts, roles=_still_there(facts, Roles.of_row(found[0]) if found else None), **known)
+        people = linked_people(db, facts, context["role"]) if context["declarations"] else None
+        roles = _still_there(facts, Roles.of_row(found[0]) if found else None)
+        return Subject(facts, roles=roles, people=people, **known)
     if context["releases"]:
         found = db.rows(statement("roles_released"), facts.oid)
     else:
@@ -342,7 +363,7 @@ def require_usable(
     UnsuitableColumn
         If the type of one of them has no equality.
     """
-    entity = () if subject.entity is None else (subject.entity.facts,)
+    entity = () if subject.entity is None or subject.people is not None else (subject.entity.facts,)
     require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
     require_equality(db, columns, purpose)
     if entity:

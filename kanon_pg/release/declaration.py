@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from kanon_pg.db.catalog import RelationFacts, caller, describe_readable
+from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable, require_readable
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
@@ -12,6 +12,7 @@ from kanon_pg.db.readers import define_base, drop_base, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.links import linked_people
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration
 from kanon_pg.release.advice import notice_repeated_identifiers
 from kanon_pg.release.base import require_suitable
@@ -48,37 +49,58 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     _require_something(facts, roles)
     roles.check(facts)
     _require_entity_unpublished(facts, roles)
-    subject = Subject(facts, role, roles)
+    people = linked_people(db, facts, role)
+    if people is not None and roles.entity is not None:
+        raise InputError(
+            f"{facts.identifier} is linked: its rows belong to the people of {people.relation.identifier}.",
+            hint="Declare it without an entity, or forget the link first: "
+            f"SELECT kanon_unlink({Literal(str(facts.identifier))});",
+        )
+    subject = Subject(facts, role, roles, people=people)
     quasi = subject.columns(roles.quasi_identifiers)
     require_usable(db, subject, quasi)
-    _warn_of_ledger(db, facts, roles)
     _drop_row_types_view(db, _row(db, facts))
     view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
+    _store(db, subject, roles, view)
+    if roles.entity is None and people is None:
+        notice_repeated_identifiers(db, facts, roles.identifiers)
+    renew_linked(db, facts, role)
+
+
+def renew_row_types(db: Database, facts: RelationFacts, role: str) -> None:
+    """Have the view of row types of a declared relation count the people that its rows have now."""
+    roles = stored_declaration(db, facts)
+    if roles is None:
+        return
+    subject = Subject(facts, role, roles, people=linked_people(db, facts, role))
+    quasi = subject.columns(roles.quasi_identifiers)
+    _drop_row_types_view(db, _row(db, facts))
+    view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
+    _store(db, subject, roles, view)
+
+
+def renew_linked(db: Database, relation: RelationFacts, role: str) -> None:
+    """Do so for all tables that are linked to a relation, whose people changed."""
+    for row in db.rows(statement("linked_below"), relation.oid):
+        facts = describe(db, str(row["oid"]), role)
+        try:
+            with db.savepoint():
+                require_readable(facts, facts.columns, role)
+                renew_row_types(db, facts, role)
+        except InputError as error:
+            db.notice(f"The row types of {facts.identifier} were not counted anew. {error.message}")
+
+
+def _store(db: Database, subject: Subject, roles: Roles, view: str | None) -> None:
     db.execute(
         statement("store_declaration"),
-        facts.oid,
+        subject.relation.oid,
         *(list(names) for names in roles.groups().values()),
         roles.entity,
         json.dumps(dict(roles.weights)) if roles.weights else None,
         view,
-        role,
+        subject.role,
     )
-    if roles.entity is None:
-        notice_repeated_identifiers(db, facts, roles.identifiers)
-
-
-def _warn_of_ledger(db: Database, facts: RelationFacts, new: Roles) -> None:
-    """Say what follows for queries if other columns are declared than before."""
-    if not db.row(statement("is_protected"), facts.oid)["protected"]:
-        return
-    old = stored_declaration(db, facts) or Roles()
-    known, wanted = ({name for names in one.groups().values() for name in names} for one in (old, new))
-    if known != wanted or old.entity != new.entity:
-        name = Literal(str(facts.identifier))
-        db.notice(
-            f"Other columns of {facts.identifier} are declared than before: queries are withheld until "
-            f"their ledger begins anew: SELECT kanon.restart_ledger({name});"
-        )
 
 
 def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
@@ -97,6 +119,13 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
         raise InputError(
             f"Relation {facts.identifier} answers queries under the rules of its declaration.",
             hint="Declare it anew instead, or end the queries first: SELECT kanon_unprotect(...);",
+        )
+    linked = db.rows(statement("linked_below"), facts.oid)
+    if linked and not db.rows(statement("way_to_people"), facts.oid):
+        name = Identifier((linked[0]["schema"], linked[0]["name"]))
+        raise InputError(
+            f"Rows of {name} belong to the people of {facts.identifier}: its declaration says who they are.",
+            hint=f"Forget that first: SELECT kanon_unlink({Literal(str(name))});",
         )
     found = db.rows(statement("forget_declaration"), facts.oid)
     if not found:
@@ -151,7 +180,7 @@ def _create_row_types_view(db: Database, subject: Subject, columns: tuple[Canoni
     taken = {column.facts.name for column in columns}
     text = render(
         "row_types",
-        relation=facts.identifier,
+        relation=subject.source,
         relation_name=Literal(str(facts.identifier)),
         columns=[
             {"expression": c.expression, "alias": c.alias, "output": c.output, "name": Literal(c.facts.name)}

@@ -12,7 +12,7 @@ from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
+from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.hierarchies.build import build
 from kanon_pg.hierarchies.storage import held_hierarchy
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
@@ -194,6 +194,13 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     """
     subject = resolve(db, request.relation, role=role)
     base = subject.relation
+    if subject.people is not None:
+        raise UnsuitableRelation(
+            f"{base.identifier} is linked to {subject.people.relation.identifier}, whose people no release "
+            "of it counts.",
+            hint="Publish a view or materialized view that joins the column which names the person, declared "
+            "as its entity.",
+        )
     require_suitable(db, base)
     require_nodes(db, base)
     roles = _roles(request, subject)

@@ -27,8 +27,8 @@ from kanon_pg.reports.document import (
     BarChart,
     BarGroup,
     Document,
-    Figure,
     KeyFigure,
+    PageFigure,
     Section,
     SetLine,
     SetMatrix,
@@ -92,7 +92,7 @@ def _sentences(audit: AuditResult) -> list[str]:
     return found
 
 
-def _figure(audit: AuditResult) -> Figure:
+def _figure(audit: AuditResult) -> PageFigure:
     shown = drawable(audit.sets)
     note = ""
     if len(shown) < len(audit.sets):
@@ -102,7 +102,7 @@ def _figure(audit: AuditResult) -> Figure:
             "different columns."
         )
     first = shown[0]
-    return Figure(
+    return PageFigure(
         "lattice",
         f"Minimal sets that single out fewer than {audit.k} people, level by level",
         f"{counted(len(audit.sets), 'set')}: {_levels(audit.sets)}. Each line is a set, each large dot one "
@@ -252,7 +252,7 @@ def _sentence(audit: AuditResult, whole: CombinedClasses) -> str:
     )
 
 
-def _figures(audit: AuditResult, whole: CombinedClasses) -> Iterator[Figure]:
+def _figures(audit: AuditResult, whole: CombinedClasses) -> Iterator[PageFigure]:
     """Yield a figure for each measure, unless there is nothing to compare."""
     columns = sorted(
         audit.column_figures,
@@ -275,7 +275,7 @@ def _figures(audit: AuditResult, whole: CombinedClasses) -> Iterator[Figure]:
 
 def _people_figure(
     audit: AuditResult, whole: CombinedClasses, columns: Sequence[ColumnFigures], table: Table
-) -> Figure:
+) -> PageFigure:
     drawn = columns[:MOST_DRAWN]
     groups = tuple(
         BarGroup(
@@ -291,7 +291,7 @@ def _people_figure(
         ("risk", "people at risk by this column alone"),
         ("safe", "people spared if it is removed"),
     )
-    return Figure(
+    return PageFigure(
         "contribution",
         "People at risk by one column, and people spared by removing it",
         f"{counted(len(drawn), 'column')} with two bars each, out of "
@@ -309,13 +309,13 @@ def _people_figure(
     )
 
 
-def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> Figure:
+def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> PageFigure:
     drawn = columns[:MOST_DRAWN]
     groups = tuple(
         BarGroup(column.name, (Bar(column.violating_sets, thousands(column.violating_sets), "quiet"),))
         for column in drawn
     )
-    return Figure(
+    return PageFigure(
         "membership",
         "In how many of the minimal sets a column is",
         f"{counted(len(drawn), 'bar')}, out of {counted(len(audit.sets), 'set')}. The first is "

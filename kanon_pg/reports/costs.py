@@ -7,7 +7,7 @@ from kanon_pg.audit.sentences import about_not_compared, about_together, counted
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
 from kanon_pg.release.composition import NOT_SEEN
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table, thousands
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, thousands
 
 
 def curve_section(curve: Curve, k: int) -> Section:
@@ -31,7 +31,7 @@ def curve_section(curve: Curve, k: int) -> Section:
             sentences.append(f"k = {k} costs {counted(point.suppressed_cells, 'cell')}, {share}{cut}.")
     first, last = curve.points[0], curve.points[-1]
     ended_early = sum(point.termination.is_cut for point in curve.points)
-    figure = Figure(
+    figure = PageFigure(
         "cost-curve",
         "Share of suppressed cells over k",
         f"Bars that grow from {shares[0]} at k = {thousands(first.k)} to {shares[-1]} at k = "
@@ -177,7 +177,7 @@ def _share(loss: float | None) -> str | None:
     return None if loss is None else percent(loss)
 
 
-def _figure(release: ReleaseRisk, place: int) -> Figure:
+def _figure(release: ReleaseRisk, place: int) -> PageFigure:
     pairs = [
         (name, before, after)
         for (name, before), (_, after) in zip(
@@ -192,7 +192,7 @@ def _figure(release: ReleaseRisk, place: int) -> Figure:
         f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in pairs
     )
     legend = (("risk", f"before: {release.before.relation}"), ("safe", f"after: {release.after.relation}"))
-    return Figure(
+    return PageFigure(
         f"release-{place}",
         f"Risk before and after release {release.release}",
         f"Pairs of bars. {figures}.",

@@ -203,7 +203,7 @@ class SetMatrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PageFigure:
     """A chart with the text that stands for it.
 
     Parameters
@@ -252,7 +252,7 @@ class Section:
         Heading.
     sentences : tuple of str
         Said first.
-    figures : tuple of Figure
+    figures : tuple of PageFigure
         Each with its table.
     tables : tuple of Table
         Tables that stand for themselves.
@@ -263,7 +263,7 @@ class Section:
     name: str
     title: str
     sentences: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PageFigure, ...] = ()
     tables: tuple[Table, ...] = ()
     statements: tuple[SqlStep, ...] = ()
 

@@ -12,8 +12,8 @@ from kanon_pg.reports.document import (
     Bar,
     BarChart,
     BarGroup,
-    Figure,
     Kind,
+    PageFigure,
     Section,
     Table,
     sizes,
@@ -57,7 +57,7 @@ def _divided(bars: Sequence[tuple[ClassSizes, Bar]], k: int, title: str) -> BarC
     return BarChart(tuple(group for group in groups if group.bars))
 
 
-def _class_sizes(k: int, whole: CombinedClasses) -> Figure:
+def _class_sizes(k: int, whole: CombinedClasses) -> PageFigure:
     bars = [
         (
             bar,
@@ -71,7 +71,7 @@ def _class_sizes(k: int, whole: CombinedClasses) -> Figure:
         for bar in whole.sizes
     ]
     tallest = max(whole.sizes, key=lambda bar: bar.classes)
-    return Figure(
+    return PageFigure(
         "class-sizes",
         "Number of classes by their size in people",
         f"{counted(len(bars), 'bar')}. Most classes, {thousands(tallest.classes)}, have "
@@ -134,14 +134,14 @@ def _sentences(audit: AuditResult, risk: RiskFigures) -> list[str]:
     return found
 
 
-def _risky_classes(k: int, whole: CombinedClasses) -> Figure:
+def _risky_classes(k: int, whole: CombinedClasses) -> PageFigure:
     people = sum(bar.people for bar in whole.sizes)
     bars = []
     for bar in whole.sizes:
         text = f"{thousands(bar.people)} ({percent(bar.people / people)})"
         bars.append((bar, Bar(bar.people, text, _kind(bar, k), label=_chance(bar))))
     at_risk = sum(bar.people for bar in whole.sizes if bar.smallest < k)
-    return Figure(
+    return PageFigure(
         "risk-distribution",
         "People by the chance of picking them",
         f"{counted(len(bars), 'bar')}, the greatest chance first. For {thousands(at_risk)} of "

@@ -45,9 +45,6 @@ SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "google.protobuf")
 """Packages that the solvers import besides this one. What else OR-Tools depends on they never load.
 ``google`` is the folder of many packages, so the one that is meant is named whole."""
 
-LEDGER_LIBRARIES = ("numpy", "pyroaring")
-"""Packages that the ledger's worker imports besides this one."""
-
 IDLE_SECONDS = 300.0
 """A worker that has had nothing to do for so long ends itself."""
 
@@ -162,19 +159,6 @@ def start_process(code: CodeFolder | None = None) -> Worker:
     }
     environment = {CODE_FOLDER: str(code.folder)}
     return start(WorkerProgram("kanon_pg.worker.main", path, arguments, environment, code))
-
-
-def start_ledger() -> Worker:
-    """Start a worker that keeps the ledger and return at once.
-
-    Raises
-    ------
-    LaunchError
-        As in `start_process`.
-    """
-    # the calling thread waits for the answer, so further threads would only take others' processors
-    environment = {"OPENBLAS_NUM_THREADS": "1"}
-    return start(WorkerProgram("kanon_pg.worker.ledger.main", python_path(LEDGER_LIBRARIES), {}, environment))
 
 
 def start(program: WorkerProgram) -> Worker:

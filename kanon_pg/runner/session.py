@@ -1,7 +1,7 @@
 """One worker per thread, given one job at a time by a caller that keeps checking for cancels.
 
-What a job is, and what its answer means, the callers say (`parent` for solvers, `ledger_parent` for the
-ledger). This module imports no third-party library, starts no thread and sets no signal handler.
+What a job is, and what its answer means, the caller says (`parent`). This module imports no third-party
+library, starts no thread and sets no signal handler.
 """
 
 from __future__ import annotations

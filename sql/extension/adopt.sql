@@ -19,7 +19,7 @@ BEGIN
             SELECT 'pg_catalog.pg_namespace'::regclass AS classid, n.oid, 'SCHEMA' AS kind,
                 pg_catalog.quote_ident(n.nspname) AS name
             FROM pg_catalog.pg_namespace AS n
-            WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
+            WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'safe')
             UNION ALL
             SELECT 'pg_catalog.pg_type'::regclass, c.reltype, 'TYPE', c.oid::regclass::text
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -30,11 +30,10 @@ BEGIN
                 c.oid::regclass::text
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE (n.nspname = 'kanon' AND c.relname = ANY(ARRAY[{% for name in own %}{{ name }}{% if not loop.last %}, {% endif %}{% endfor %}]))
-                OR (n.nspname = 'kanon_catalog' AND c.relkind = 'v')
             UNION ALL
             SELECT 'pg_catalog.pg_proc'::regclass, p.oid, 'FUNCTION', p.oid::regprocedure::text
             FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE n.nspname IN ('kanon', 'kanon_catalog')
+            WHERE n.nspname = 'kanon'
                 OR p.oid IN (
 {% include "called_functions.sql" %}
 

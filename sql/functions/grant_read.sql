@@ -11,11 +11,17 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     reader name;
+    -- the people of a linked table are found there
+    above CONSTANT regclass[] := ARRAY(SELECT t.oid FROM kanon.linked_above(grant_read.relation) AS t (oid));
 BEGIN
     IF NOT for_queries AND kanon.nodes_store(grant_read.relation) THEN
         PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_owner'::name);
     END IF;
-    IF kanon.reader_of(grant_read.relation, for_queries) IS NOT NULL OR NOT EXISTS (
+    IF kanon.reader_of(grant_read.relation, for_queries) IS NOT NULL THEN
+        PERFORM kanon.grant_read_along(grant_read.relation, above, for_queries);
+        RETURN;
+    END IF;
+    IF NOT EXISTS (
         SELECT
         FROM pg_class AS c
         WHERE c.oid = grant_read.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -30,12 +36,14 @@ BEGIN
     ) THEN
         -- nothing is out of reach of a superuser's code anyway
         PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_reader'::name);
+        PERFORM kanon.grant_read_along(grant_read.relation, above, for_queries);
         RETURN;
     END IF;
     reader := kanon.claim_reader(grant_read.relation, for_queries);
     PERFORM kanon.grant_read_to(grant_read.relation, reader);
     -- Partitions on other servers are counted one by one.
     PERFORM kanon.grant_read_to(t.relid, reader) FROM kanon.shards(grant_read.relation) AS t (relid);
+    PERFORM kanon.grant_read_along(grant_read.relation, above, for_queries);
 END
 $function$;
 ALTER FUNCTION kanon.grant_read OWNER TO CURRENT_USER;

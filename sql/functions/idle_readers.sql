@@ -15,6 +15,7 @@ BEGIN ATOMIC
             b.relation = idle_readers.relation
             AND NOT EXISTS (SELECT FROM kanon.declaration AS d WHERE d.relation = idle_readers.relation)
             AND NOT EXISTS (SELECT FROM kanon.release AS r WHERE r.relation = idle_readers.relation)
+            AND NOT EXISTS (SELECT FROM kanon.link AS l WHERE l.child = idle_readers.relation)
         ) OR (
             b.answers_for = (SELECT c.relowner FROM pg_catalog.pg_class AS c WHERE c.oid = idle_readers.relation)
             AND NOT EXISTS (SELECT FROM kanon.protection AS p WHERE p.relation = idle_readers.relation)

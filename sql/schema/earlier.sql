@@ -14,6 +14,15 @@ DECLARE
         ) AS earlier
     );
 BEGIN
+    -- the catalogs that the gateway once showed
+    IF EXISTS (
+        SELECT
+        FROM pg_catalog.pg_namespace AS n
+        WHERE n.nspname = 'kanon_catalog' AND pg_catalog.pg_get_userbyid(n.nspowner) = 'kanon_owner'
+    ) THEN
+        DROP SCHEMA kanon_catalog CASCADE;
+        DROP VIEW IF EXISTS kanon.visible_relations;
+    END IF;
     FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states', 'kanon.record_states'] LOOP
         BEGIN
             EXECUTE pg_catalog.format('DROP VIEW IF EXISTS %s', one);
@@ -25,8 +34,8 @@ BEGIN
                     FROM pg_catalog.pg_attribute AS a
                     WHERE a.attrelid = one::regclass AND a.attname = 'question'
                     UNION ALL
-                    SELECT 'kanon.record_states, which is called kanon.ledger_states now'
-                    WHERE one = 'kanon.record_states'
+                    SELECT 'kanon.ledger_states, which is called kanon.record_states now'
+                    WHERE one = 'kanon.ledger_states'
                 );
         END;
     END LOOP;
@@ -41,13 +50,16 @@ BEGIN
                     FROM pg_catalog.pg_proc AS p
                     WHERE p.oid = one::regprocedure AND p.proname = 'query_log' AND 'question' = ANY(p.proargnames)
                     UNION ALL
-                    SELECT pg_catalog.format('kanon.%s, which is called kanon.%s now', earlier.name, earlier.present)
+                    SELECT pg_catalog.format('kanon.%s, %s', earlier.name, earlier.present)
                     FROM pg_catalog.pg_proc AS p
                     INNER JOIN (
                         VALUES
-                            ('ask', 'query_lines'),
-                            ('record_query', 'typed_statement'),
-                            ('record_states', 'ledger_states')
+                            ('ask', 'which is gone: kanon_query answers'),
+                            ('query_lines', 'which is gone: kanon_query answers'),
+                            ('record_query', 'which is gone: kanon_query_record answers'),
+                            ('typed_statement', 'which is gone: kanon_query_record answers'),
+                            ('ledger_states', 'which is called kanon.record_states now'),
+                            ('restart_ledger', 'which is called kanon.restart_record now')
                     ) AS earlier (name, present) ON earlier.name = p.proname
                     WHERE p.oid = one::regprocedure
                 );

@@ -7,7 +7,15 @@ REVOKE ALL ON SCHEMA kanon FROM PUBLIC;
 GRANT USAGE, CREATE ON SCHEMA kanon TO kanon_owner;
 COMMENT ON SCHEMA kanon IS 'k-anonymity: declarations, releases and internal functions; not for analysts.';
 
-CREATE SCHEMA IF NOT EXISTS safe AUTHORIZATION kanon_owner;
+-- Who reads releases is decided once: what an administrator revokes stays revoked when kanon is installed again.
+DO $safe$
+BEGIN
+    IF pg_catalog.to_regnamespace('safe') IS NULL THEN
+        CREATE SCHEMA safe AUTHORIZATION kanon_owner;
+        ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe GRANT SELECT ON TABLES TO kanon_analyst;
+    END IF;
+END
+$safe$;
 REVOKE ALL ON SCHEMA safe FROM PUBLIC;
 COMMENT ON SCHEMA safe IS 'k-anonymity: the published releases, one view each.';
 
@@ -19,6 +27,5 @@ CREATE SCHEMA IF NOT EXISTS kanon_shown AUTHORIZATION kanon_owner;
 REVOKE ALL ON SCHEMA kanon_shown FROM PUBLIC;
 COMMENT ON SCHEMA kanon_shown IS 'k-anonymity: what shows rows to whom its argument names; only views of kanon call it.';
 
--- What the owner creates later is closed to PUBLIC as well; views in safe are open to analysts.
+-- What the owner creates later is closed to PUBLIC as well.
 ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
-ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe GRANT SELECT ON TABLES TO kanon_analyst;

@@ -16,8 +16,8 @@
                 'kanon_groups', 'kanon_help', 'kanon_hierarchy_build', 'kanon_hierarchy_define',
                 'kanon_hierarchy_drop', 'kanon_hierarchy_load', 'kanon_hierarchy_show',
                 'kanon_hierarchy_values', 'kanon_identify', 'kanon_install_check', 'kanon_intervals',
-                'kanon_is_anonymous', 'kanon_measure', 'kanon_protect', 'kanon_query',
+                'kanon_is_anonymous', 'kanon_link', 'kanon_measure', 'kanon_protect', 'kanon_query',
                 'kanon_query_record', 'kanon_rectangles', 'kanon_refresh', 'kanon_regions',
-                'kanon_risk', 'kanon_suggest', 'kanon_undeclare', 'kanon_unprotect', 'kanon_version'
+                'kanon_risk', 'kanon_suggest', 'kanon_undeclare', 'kanon_unlink', 'kanon_unprotect', 'kanon_version'
             )
         )

@@ -42,7 +42,7 @@ SELECT
         UNION ALL
         SELECT pg_catalog.pg_describe_object('pg_catalog.pg_namespace'::regclass, n.oid, 0)
         FROM pg_catalog.pg_namespace AS n
-        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'kanon_shards')
+        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown', 'kanon_shards')
             AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
         UNION ALL
         SELECT pg_catalog.pg_describe_object('pg_catalog.pg_proc'::regclass, p.oid, 0)
@@ -82,7 +82,7 @@ SELECT
         INNER JOIN pg_catalog.pg_roles AS o ON o.oid = c.relowner
         CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
         INNER JOIN pg_catalog.pg_roles AS g ON g.oid = a.grantee
-        WHERE n.nspname NOT IN ('kanon', 'kanon_bases', 'kanon_catalog', 'kanon_shards', 'safe') AND a.privilege_type = 'SELECT'
+        WHERE n.nspname NOT IN ('kanon', 'kanon_bases', 'kanon_shards', 'safe') AND a.privilege_type = 'SELECT'
             AND o.rolname <> 'kanon_owner' AND CASE g.rolname
                 WHEN 'kanon_owner' THEN pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NULL
                 WHEN 'kanon_reader' THEN NOT o.rolsuper

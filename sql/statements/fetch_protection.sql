@@ -8,9 +8,7 @@ WITH RECURSIVE up (oid, distance) AS (
 )
 
 SELECT
-    p.relation::oid::bigint AS relation, p.k, p.mode, p.strict, p.simulatable, p.dominance, p.extremes, p.ledger, p.one_sided,
-    p.rank, p.queries, p.refusals, p.all_queries, p.all_refusals, p.period, p.lockout, p.seconds, p.rows, p.margin,
-    p.near_refusals, p.share, p.beside_releases
+    p.relation::oid::bigint AS relation, p.k, p.mode, p.queries, p.refusals, p.seconds, p.rows, p.beside_releases
 FROM up JOIN kanon.protection AS p ON p.relation = up.oid::regclass
 ORDER BY up.distance, p.k DESC
 LIMIT 1

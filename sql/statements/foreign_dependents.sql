@@ -1,7 +1,7 @@
 -- Objects of others that would be lost with the installation: what they are, as the server describes them.
 -- $1 text[]
 WITH schemas AS (
-    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
+    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'safe')
 ),
 ours (classid, objid) AS (
     SELECT 'pg_catalog.pg_class'::regclass, c.oid FROM pg_catalog.pg_class AS c
@@ -12,7 +12,7 @@ ours (classid, objid) AS (
     UNION ALL
     SELECT 'pg_catalog.pg_proc'::regclass, p.oid
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'kanon_catalog', 'safe')
+    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'safe')
         OR p.oid IN (
 {% include "called_functions.sql" %}
 

@@ -29,7 +29,7 @@ SELECT
     ARRAY(
         SELECT ARRAY[n.nspname::text, pg_catalog.pg_get_userbyid(n.nspowner)::text]
         FROM pg_catalog.pg_namespace AS n
-        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown', 'kanon_catalog')
+        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown')
             AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
         ORDER BY n.nspname
     ) AS taken_schemas,

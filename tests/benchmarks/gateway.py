@@ -31,7 +31,7 @@ _TABLES = """
     grant select on kanon.base, kanon.declaration, kanon.protection, kanon.release to bench_gateway;
     create role bench_analyst login in role kanon_analyst;
     select kanon_declare('patients', insensitive => '{ward,age,cost}', entity => 'patient');
-    select kanon_protect('patients', 5, '{"ledger": "off"}');
+    select kanon_protect('patients', 5);
 """
 _QUERY = "select ward, count(*) from patients group by ward"
 _CALL = "select * from kanon_query_record('{}') as t (ward integer, count bigint)"

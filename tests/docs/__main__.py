@@ -11,11 +11,11 @@ import psycopg
 from kanon_pg.admin.cluster import Cluster
 from kanon_pg.admin.install.installer import install
 from tests.docs.pages import ROOT
-from tests.docs.references import cli_reference, finding_reference, sql_reference
+from tests.docs.references import cli_reference, code_reference, sql_reference
 
 SQL = ROOT / "docs/reference/sql.md"
 CLI = ROOT / "docs/reference/cli.md"
-FINDINGS = ROOT / "docs/reference/findings.md"
+CODES = ROOT / "docs/query-codes.md"
 
 
 def _references() -> dict[Path, str]:
@@ -30,7 +30,7 @@ def _references() -> dict[Path, str]:
                 return {
                     SQL: sql_reference(connection),
                     CLI: cli_reference(),
-                    FINDINGS: finding_reference(),
+                    CODES: code_reference(),
                 }
         finally:
             cluster.down(delete=True)

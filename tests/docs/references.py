@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
@@ -11,13 +12,14 @@ from psycopg.rows import namedtuple_row
 
 from kanon_pg.cli.commands import COMMANDS, loaded
 from kanon_pg.errors import KanonError
-from kanon_pg.queries.check.codes import CATALOGUE, CHAPTERS
+from tests.docs.pages import ROOT
 
 NOTE = "<!-- Written by `.venv/bin/python -m tests.docs --write`; do not edit. -->"
 
 FUNCTIONS = (
     "kanon_suggest",
     "kanon_declare",
+    "kanon_link",
     "kanon_audit",
     "kanon_risk",
     "kanon_identify",
@@ -45,6 +47,7 @@ FUNCTIONS = (
     "kanon_query",
     "kanon_query_record",
     "kanon_unprotect",
+    "kanon_unlink",
     "kanon_undeclare",
     "kanon_help",
     "kanon_version",
@@ -55,8 +58,10 @@ FUNCTIONS = (
 _FAILING = {
     "kanon_composition": ["<!-- fails: KA101 -->"],
     "kanon_erase": ["<!-- fails: KA100 -->"],
+    "kanon_link": ["<!-- fails: 42P01 -->"],
+    "kanon_unlink": ["<!-- fails: 42P01 -->"],
 }
-"""Examples that are refused here: the page has one release, an ordinary one."""
+"""Examples that are refused here: the page has one ordinary release, and no table that refers to it."""
 
 _FUNCTION = """
 select pg_get_function_arguments(p.oid) as arguments, pg_get_function_result(p.oid) as result,
@@ -106,12 +111,14 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     for name in ("violating_set", "risk", "identifying_set", "suggestion", "value_class", "point_class"):
         lines += _columns(connection, f"kanon.{name}", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
+    lines += _columns(connection, "kanon.links", "view")
     lines += _columns(connection, "kanon.hierarchies", "view")
     lines += _columns(connection, "kanon.protections", "view")
     lines += _columns(connection, "kanon.releases", "view")
     lines += _columns(connection, "kanon.published_roles", "view")
     lines += _columns(connection, "kanon.violations", "view")
     lines += _columns(connection, "kanon.query_log", "view")
+    lines += _columns(connection, "kanon.record_states", "view")
     return "\n".join(lines) + "\n"
 
 
@@ -217,25 +224,76 @@ def error_tree(kind: type[KanonError] = KanonError, depth: int = 0) -> Iterator[
         yield from error_tree(child, depth + 1)
 
 
-def finding_reference() -> str:
-    """Return the page about findings, by chapter, from their catalogue."""
+_CHAPTERS = {
+    "Q0": "The text",
+    "Q1": "Tables and subqueries",
+    "Q2": "Types and functions",
+    "Q3": "Expressions and figures",
+    "Q4": "Joins and people",
+    "Q5": "Keys and rows",
+}
+"""How codes begin, and what they are about."""
+
+_OF_A_TABLE = (
+    "A table cannot be queried: it answers no queries, its people cannot be counted, or reading it may run "
+    "code of others.",
+    "What the hint says.",
+)
+
+
+def code_reference() -> str:
+    """Return the page of the codes of refusals, by chapter, from the calls that raise them."""
     lines = [
         NOTE,
-        "# Findings",
+        "# Codes of refused queries",
         "",
-        "Why the text of a query is refused, whatever the data are: `kanon_check_query` lists all findings",
-        "with their places in the text, and so does the detail of error `KA901`. Messages name the column or",
-        "function that is meant; this page says why, and what to write instead. Codes that begin with `G`",
-        "come from the gateway, about statements that are no queries of protected tables.",
+        "Why the text of a query is refused, whatever the data are. `kanon_check_query` and the detail of",
+        "error `KA901` show the code with its place in the text, counted from 0; the hint says what to write",
+        "instead. `…` stands for a name. Reading ends at the first refusal.",
     ]
-    for start, title in CHAPTERS.items():
-        lines += ["", f"## {title}", "", "| code | refused | why | instead |", "|---|---|---|---|"]
-        lines += [
-            f"| `{item.code}` | {_cell(item.sentence)} | {_cell(item.reason)} | {_cell(item.instead)} |"
-            for item in CATALOGUE
-            if item.code.startswith(start)
-        ]
+    rows = sorted(set(_refusals()))
+    assert not [code for code, *_ in rows if code[:2] not in _CHAPTERS], "_CHAPTERS must name every chapter"
+    for start, title in _CHAPTERS.items():
+        own = [row for row in rows if row[0].startswith(start)]
+        cells = [[f"`{code}`", _cell(sentence), _cell(hint)] for code, sentence, hint in own]
+        lines += ["", f"## {title}", "", *_table(["code", "refused", "instead"], cells)]
     return "\n".join(lines) + "\n"
+
+
+def _refusals() -> Iterator[tuple[str, str, str]]:
+    """Yield code, sentence and hint of every refusal that is raised in the package."""
+    for path in sorted((ROOT / "kanon_pg/queries").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        constants = {
+            target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Name("Refusal"), args=[ast.Constant(str(code)), _, *words]):
+                    pass
+                case _:
+                    continue
+            if isinstance(words[0], ast.Starred):
+                yield code, *_OF_A_TABLE
+            else:
+                sentence, hint = (_said(one, constants) for one in (*words, ast.Constant(""))[:2])
+                yield code, sentence, hint
+
+
+def _said(node: ast.expr, constants: dict[str, ast.expr]) -> str:
+    """Return a text as a reader sees it, with signs in place of what is filled in."""
+    if isinstance(node, ast.Name) and node.id in constants:
+        node = constants[node.id]
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = (_said(part, constants) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return "".join(parts)
+    return "What PostgreSQL says of types, functions or operators."
 
 
 def _cell(text: str) -> str:

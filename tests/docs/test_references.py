@@ -9,9 +9,9 @@ import psycopg
 
 from kanon_pg import client
 from kanon_pg.errors import KanonError
-from tests.docs.__main__ import CLI, FINDINGS, SQL
+from tests.docs.__main__ import CLI, CODES, SQL
 from tests.docs.pages import ROOT
-from tests.docs.references import cli_reference, error_tree, finding_reference, sql_reference
+from tests.docs.references import cli_reference, code_reference, error_tree, sql_reference
 
 
 def test_sql_reference_is_not_stale(connection: psycopg.Connection) -> None:
@@ -22,8 +22,8 @@ def test_cli_reference_is_not_stale() -> None:
     assert CLI.read_text(encoding="utf-8") == cli_reference()
 
 
-def test_finding_reference_is_not_stale() -> None:
-    assert FINDINGS.read_text(encoding="utf-8") == finding_reference()
+def test_code_reference_is_not_stale() -> None:
+    assert CODES.read_text(encoding="utf-8") == code_reference()
 
 
 def test_python_reference_lists_every_function_with_its_parameters() -> None:

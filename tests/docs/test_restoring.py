@@ -40,20 +40,21 @@ def test_a_database_moves_to_another_server_as_the_page_says(
     prepare(dsn)
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP OWNED BY ada; DROP ROLE ada")
+        connection.execute("SELECT kanon_protect('patients', 5, '{\"beside_releases\": \"warn\"}')")
         connection.execute("SELECT kanon_anonymize('patients', 5)")
         name = connection.info.dbname
         _run(dump.replace("clinic", name), dsn, tmp_path)
         released = connection.execute("SELECT count(*) FROM safe.patients").fetchone()
     with private_server("restoring") as other:
         said = _run(restore, other.dsn("postgres"), _renamed(tmp_path, name), ends=1)
-        assert "1 of 1 protected table(s) withhold every answer" in said
+        assert "1 of 1 record(s) cannot be used" in said
         with psycopg.connect(other.dsn("clinic"), autocommit=True) as connection:
             assert connection.execute("SELECT count(*) FROM safe.patients").fetchone() == released
             connection.execute("SELECT kanon_refresh('patients')")
             with pytest.raises(psycopg.Error) as caught:
                 connection.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
             assert caught.value.sqlstate in ("KA800", "KA902")
-            connection.execute("SELECT kanon.restart_ledger('patients')")
+            connection.execute("SELECT kanon.restart_record('patients')")
             connection.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
 
 

@@ -44,6 +44,7 @@ _FURNISHING = """
     SELECT kanon_declare('people', '{id}', '{sex,zip,age}', '{diagnosis}');
     SELECT kanon_declare('visits', '{id}', '{sex,zip,age,insured}', '{diagnosis}', entity => 'person');
     SELECT kanon_hierarchy_build('ages', 'people', 'age', '{"builder": "intervals", "width": [5, 10, 20]}');
+    ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe REVOKE SELECT ON TABLES FROM kanon_analyst;
     SELECT kanon_anonymize('people', 3, method => 'greedy', release => 'plain');
     SELECT kanon_anonymize('visits', 3, method => 'greedy', release => 'persons');
     SELECT kanon_anonymize('people', 3, method => 'greedy', p => 2, release => 'diverse');
@@ -66,7 +67,7 @@ _ANEW = """
 
 
 def furnish(connection: psycopg.Connection[Any]) -> None:
-    """Make tables, declarations, a hierarchy, releases of each kind and a protected table with a ledger.
+    """Make tables, declarations, a hierarchy, releases of each kind and a protected table with a record.
 
     Parameters
     ----------
@@ -92,14 +93,14 @@ def differences(connection: psycopg.Connection[Any]) -> list[str]:
     expected = dict(connection.execute("SELECT subject, found FROM public.expected").fetchall())
     found = _different("restored", connection, expected)
     if _answered(connection):
-        found.append("queries are answered although their ledger stayed behind")
+        found.append("queries are answered although their record stayed behind")
     # other cells of a row type that is known keep their rule; the rows of new ones are suppressed
     for (release,) in connection.execute("SELECT release::text FROM kanon.releases").fetchall():
         connection.execute("SELECT kanon_refresh(%s)", [release])
     found += _different("refreshed", connection, expected)
-    connection.execute("SELECT kanon.restart_ledger('public.visits')")
+    connection.execute("SELECT kanon.restart_record('public.visits')")
     if not _answered(connection):
-        found.append("queries are not answered after their ledger was begun anew")
+        found.append("queries are not answered after their record was begun anew")
     connection.execute(_ANEW)
     found += _too_small("published anew", connection)
     return found
@@ -121,7 +122,11 @@ def _state(connection: psycopg.Connection[Any]) -> dict[str, str]:
         "declarations": "SELECT * FROM kanon.declarations",
         "hierarchies": "SELECT v::text FROM kanon_hierarchy_values('ages') AS v",
         "releases": "SELECT release, view::text, base::text, parameters, k, p, classes FROM kanon.releases",
-        "protected": "SELECT relation::text, k, mode, ledger FROM kanon.protection",
+        "readers": "SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class AS c,"
+        " aclexplode(c.relacl) AS a WHERE c.relnamespace = 'safe'::regnamespace",
+        "readers of new releases": "SELECT d.defaclobjtype, a.grantee::regrole, a.privilege_type"
+        " FROM pg_default_acl AS d, aclexplode(d.defaclacl) AS a",
+        "protected": "SELECT relation::text, k, mode, refusals FROM kanon.protection",
     }
     for release, view in _views(connection):
         queries[f"rows of {release}"] = f"SELECT v::text FROM {view} AS v"

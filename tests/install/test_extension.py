@@ -61,6 +61,7 @@ def test_what_is_declared_and_published_moves_to_another_database(
     db.execute("SELECT kanon_hierarchy_define('codes', '[[\"1\"]]', '{\"shared\": true}')")
     with dividing(db):
         db.execute("SELECT kanon_anonymize('patients', 5, seed => 1)")
+    db.execute("REVOKE SELECT ON safe.patients FROM kanon_analyst")
     db.execute("SELECT kanon_protect('patients', 5)")
     _run(own_server.server, "pg_dump", "--format=custom", f"--file={tmp_path}/dump", db.info.dbname)
     with own_server.server.database("restored") as name:
@@ -73,10 +74,11 @@ def test_what_is_declared_and_published_moves_to_another_database(
                 "TABLE kanon.release_lock",
                 "SELECT release, view::text, storage::text, parameters, k, classes FROM kanon.releases",
                 "SELECT * FROM safe.patients ORDER BY 1, 2, 3, 4",
+                "SELECT has_table_privilege('kanon_analyst', 'safe.patients', 'SELECT')",
                 "SELECT version, revoked_temporary FROM kanon.version",
             ):
                 assert restored.execute(query).fetchall() == db.execute(query).fetchall(), query
-            ((problem,),) = restored.execute("SELECT problem FROM kanon.ledger_states").fetchall()
+            ((problem,),) = restored.execute("SELECT problem FROM kanon.record_states").fetchall()
             assert "missing" in problem
             restored.execute("DELETE FROM patients WHERE age = 20")
             restored.execute("SELECT kanon_refresh('patients')")

@@ -26,6 +26,9 @@ _PSQL_WIDTH = 100 - len(" ") - len(" | ")
 _WRITING = {"add_readers", "define_base"}
 """Functions that make others, whose attributes they state as well."""
 
+_AS_THE_CALLER = {"kanon_query", "kanon_query_record"}
+"""Functions that run the caller's own SQL, with the caller's rights and settings."""
+
 
 @pytest.fixture
 def functions(db: psycopg.Connection) -> list[dict[str, object]]:
@@ -40,7 +43,20 @@ def test_there_are_functions_in_both_schemas(functions: list[dict[str, object]])
 
 def test_every_function_pins_its_search_path(functions: list[dict[str, object]]) -> None:
     for function in functions:
-        assert "search_path=pg_catalog, pg_temp" in (function["proconfig"] or []), function["signature"]
+        if function["proname"] not in _AS_THE_CALLER:
+            assert "search_path=pg_catalog, pg_temp" in (function["proconfig"] or []), function["signature"]
+
+
+def test_what_runs_the_callers_own_sql_sets_nothing_and_says_where_every_name_is(
+    functions: list[dict[str, object]],
+) -> None:
+    """The caller's search path finds the caller's own functions and operators; none of ours may be meant."""
+    as_the_caller = [function for function in functions if function["proname"] in _AS_THE_CALLER]
+    assert {function["proname"] for function in as_the_caller} == _AS_THE_CALLER
+    for function in as_the_caller:
+        body = re.sub(r"--.*|OPERATOR\(pg_catalog\.\S+\)", "", str(function["source"]))
+        assert (function["prosecdef"], function["proconfig"]) == (False, None), function["signature"]
+        assert not re.search(r"(?<![\w.])\w+\(|[-+*/<>=~!@#&|`?]", body), function["signature"]
 
 
 def test_every_function_is_described(functions: list[dict[str, object]]) -> None:
@@ -112,6 +128,10 @@ def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[
     assert strict == {
         "grant_read",
         "grant_read_to",
+        "grant_read_along",
+        "revoke_read_along",
+        "linked_above",
+        "linked_below",
         "revoke_read",
         "shards",
         "base_changes",
@@ -140,12 +160,13 @@ def test_every_object_that_a_user_meets_is_described(db: psycopg.Connection) -> 
     assert missing == []
 
 
+_PATH = ("\nSET search_path = pg_catalog, pg_temp\n",)
 _STATED = (
     ("\nVOLATILE\n", "\nSTABLE\n", "\nIMMUTABLE\n"),
     ("\nPARALLEL UNSAFE\n", "\nPARALLEL RESTRICTED\n", "\nPARALLEL SAFE\n"),
     ("\nSECURITY INVOKER\n", "\nSECURITY DEFINER\n"),
     ("\nCALLED ON NULL INPUT\n", "\nRETURNS NULL ON NULL INPUT\n"),
-    ("\nSET search_path = pg_catalog, pg_temp\n",),
+    _PATH,
     ("\nREVOKE ALL ON FUNCTION ",),
 )
 """Of each exactly one, in every file."""
@@ -160,6 +181,9 @@ def test_every_file_states_all_attributes_of_its_one_function(path: Path) -> Non
         text = text.partition("$create$")[0] + text.rpartition("$create$")[2]
     assert text.count("CREATE OR REPLACE FUNCTION") == 1
     for choices in (*_STATED, ("\nCOMMENT ON FUNCTION ",)):
+        if path.stem in _AS_THE_CALLER and choices == _PATH:
+            assert "\nSET " not in text
+            continue
         assert sum(choice in text for choice in choices) == 1, choices
     assert re.search(rf"^CREATE OR REPLACE FUNCTION .*\.{path.stem}\(", text, re.MULTILINE)
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
+from kanon_pg.admin.install.installer import install
 from tests.fixtures.databases import role
 from tests.install.conftest import as_role
 
@@ -52,12 +53,16 @@ _ALLOWED = {
     "SELECT * FROM kanon.releases": "curator owner",
     "SELECT * FROM kanon.published_roles": "analyst curator owner",
     "SELECT * FROM kanon.query_log": "curator owner",
-    "SELECT * FROM kanon.ledger_states": "curator owner",
+    "SELECT * FROM kanon.record_states": "curator owner",
+    "SELECT * FROM kanon.record": "",
+    "SELECT * FROM kanon.record_mark": "",
     "SELECT * FROM kanon.declarations": "curator owner",
+    "SELECT * FROM kanon.links": "curator owner",
     "SELECT * FROM kanon.protections": "curator owner",
     "SELECT * FROM kanon.protection": "",
     "SELECT * FROM kanon.release": "",
     "SELECT * FROM kanon.declaration": "",
+    "SELECT * FROM kanon.link": "",
     "SELECT * FROM kanon.version": "",
     "SELECT * FROM kanon.release_lock": "",
     "SELECT * FROM {storage}": "",
@@ -146,6 +151,25 @@ def test_a_view_that_the_owner_publishes_later_is_readable_for_analysts(
     for name, expected in (("analyst", True), ("stranger", False)):
         with psycopg.connect(as_role(installed_dsn, logins[name])) as session:
             assert _may(session, "SELECT * FROM safe.later") == expected
+
+
+def test_what_was_revoked_from_analysts_stays_revoked_when_kanon_is_installed_again(
+    installed_dsn: str, db: psycopg.Connection
+) -> None:
+    """Else whoever may query a table could read its release after the next upgrade."""
+    may = "SELECT has_table_privilege('kanon_analyst', 'safe.patients', 'SELECT')"
+    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    assert db.execute(may).fetchone() == (True,)
+    db.execute("REVOKE SELECT ON safe.patients FROM kanon_analyst")
+    db.execute(
+        "ALTER DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe"
+        " REVOKE SELECT ON TABLES FROM kanon_analyst"
+    )
+    install(installed_dsn)
+    assert db.execute(may).fetchone() == (False,)
+    db.execute("SELECT kanon_drop('patients')")
+    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    assert db.execute(may).fetchone() == (False,)
 
 
 def test_a_curator_who_owns_a_table_grants_it_and_one_who_does_not_cannot(

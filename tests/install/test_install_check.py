@@ -22,7 +22,7 @@ _ITEMS = [
     "internals",
     "rights of PUBLIC",
     "releases",
-    "ledgers of queries",
+    "records of answers",
     "solver process",
     "trial release",
 ]
@@ -118,7 +118,7 @@ def test_the_command_checks_with_and_without_functions_in_the_server(
     before = picture(empty_connection)
     done = CliRunner().invoke(app, ["check", empty_dsn, "--json"])
     assert done.exit_code == 0, done.output
-    kept = [item for item in _ITEMS if plpython or item != "ledgers of queries"]
+    kept = [item for item in _ITEMS if plpython or item != "records of answers"]
     assert [item["item"] for item in json.loads(done.stdout)] == kept
     assert picture(empty_connection) == before
     empty_connection.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")

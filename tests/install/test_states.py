@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -169,62 +172,75 @@ def test_a_release_that_lost_its_record_stays_readable_and_is_named(dsn: str, db
 
 
 def _record(db: psycopg.Connection) -> Path:
-    (folder,) = db.execute(
-        "SELECT current_setting('data_directory') || '/kanon_ledger/' || d.oid || '/' || l.name"
-        " FROM pg_database AS d, kanon.ledger AS l WHERE d.datname = current_database()"
+    (path,) = db.execute(
+        "SELECT current_setting('data_directory') || '/kanon_ledger/' || d.oid || '/' || r.name || '.sqlite'"
+        " FROM pg_database AS d, kanon.record AS r WHERE d.datname = current_database()"
     ).fetchone()
-    return Path(folder)
+    return Path(path)
 
 
-def test_a_ledger_of_queries_that_cannot_be_used_is_told_to_curators(
+def _of_a_new_session(dsn: str, query: str) -> list[tuple[object, ...]]:
+    """Return what a session sees that has opened no record before."""
+    with psycopg.connect(dsn, autocommit=True) as session:
+        return session.execute(query).fetchall()
+
+
+def _gather(path: Path) -> None:
+    """Move what SQLite keeps beside a record into the file itself."""
+    with closing(sqlite3.connect(path)) as record:
+        record.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_a_record_of_answers_that_cannot_be_used_is_told_to_curators(
     dsn: str, db: psycopg.Connection
 ) -> None:
     install(dsn)
     create_patients(db)
     db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
     db.execute("SELECT kanon_protect('patients', 5)")
-    db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
+    _of_a_new_session(dsn, "SELECT kanon_query('SELECT count(*) FROM patients')")
     assert failing(db) == {}
-    folder = _record(db)
-    state = "SELECT ok, problem, remedy FROM kanon.ledger_states"
-    for name in ("journal", "numbers", "secret", "marks"):
-        whole = (folder / name).read_bytes()
-        broken = bytearray(whole[:-1])
-        broken[len(broken) // 2] ^= 1
-        (folder / name).write_bytes(broken)
-        ok, problem, _ = db.execute(state).fetchone()
-        assert (ok, "Every answer is withheld" in problem) == (False, True), name
-        (folder / name).write_bytes(whole)
-        assert db.execute(state).fetchone() == (True, None, None)
-    folder.rename(folder.with_name("elsewhere"))
-    detail, hint = failing(db)["ledgers of queries"]
-    assert detail == "1 of 1 protected table(s) withhold every answer"
-    assert "kanon.ledger_states" in hint
+    path, state = _record(db), "SELECT ok, problem, remedy FROM kanon.record_states"
+    older = path.with_name("older")
+    _gather(path)
+    older.write_bytes(path.read_bytes())
+    older.chmod(0o600)
+    shutil.chown(older, path.stat().st_uid, path.stat().st_gid)
+    _of_a_new_session(dsn, "SELECT kanon_query('SELECT sex, count(*) FROM patients GROUP BY sex')")
+    _gather(path)
+    newest = path.with_name("newest")
+    path.rename(newest)
+    for damage, words in (("older", "older than"), ("broken", "damaged"), ("missing", "missing")):
+        if damage == "older":
+            older.rename(path)
+        elif damage == "broken":
+            path.write_bytes(b"x" * 8192)
+        else:
+            path.unlink()
+        ((ok, problem, remedy),) = _of_a_new_session(dsn, state)
+        assert (ok, words in problem) == (False, True), damage
+        assert "SELECT kanon.restart_record('public.patients');" in remedy
+        with pytest.raises(psycopg.Error) as refused:
+            _of_a_new_session(dsn, "SELECT kanon_query('SELECT count(*) FROM patients')")
+        assert (refused.value.sqlstate or "").startswith("KA"), damage
+        for end in ("-wal", "-shm"):
+            path.with_name(path.name + end).unlink(missing_ok=True)
+    newest.rename(path)
+    assert _of_a_new_session(dsn, state) == [(True, None, None)]
+    path.rename(newest)
+    with psycopg.connect(dsn, autocommit=True) as session:
+        detail, hint = failing(session)["records of answers"]
+    assert detail.startswith("1 of 1 record(s) cannot be used")
+    assert "kanon.record_states" in hint
     with (
         role(dsn, "curator", "IN ROLE kanon_curator") as curator,
         psycopg.connect(as_role(dsn, curator), autocommit=True) as asking,
     ):
-        ((_, problem, remedy),) = asking.execute(state).fetchall()
+        ((_, problem, _),) = asking.execute(state).fetchall()
         assert "missing" in problem
-        assert "kanon.restart_ledger('public.patients')" in remedy
-    db.execute("SELECT kanon.restart_ledger('patients')")
+    _of_a_new_session(dsn, "SELECT kanon.restart_record('patients')")
+    assert _of_a_new_session(dsn, state) == [(True, None, None)]
     assert failing(db) == {}
-
-
-def test_columns_that_changed_since_the_record_began_are_told_to_curators(
-    dsn: str, db: psycopg.Connection
-) -> None:
-    install(dsn)
-    create_patients(db)
-    db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
-    db.execute("SELECT kanon_protect('patients', 5)")
-    db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
-    db.execute("ALTER TABLE patients ADD COLUMN ward integer")
-    db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex,ward}', '{diagnosis}')")
-    ((problem,),) = db.execute("SELECT problem FROM kanon.ledger_states").fetchall()
-    assert "columns that queries may read" in problem
-    with pytest.raises(psycopg.Error, match="withheld"):
-        db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
 
 
 def test_what_is_left_when_the_schemas_are_gone_is_removed(dsn: str, db: psycopg.Connection) -> None:
@@ -232,7 +248,7 @@ def test_what_is_left_when_the_schemas_are_gone_is_removed(dsn: str, db: psycopg
     before = _apart_from_roles(db)
     install(dsn)
     db.execute("SELECT kanon.grant_read('patients')")
-    db.execute("DROP SCHEMA kanon, safe, kanon_catalog CASCADE")
+    db.execute("DROP SCHEMA kanon, safe CASCADE")
     uninstall(dsn)
     left = {
         line for line in _apart_from_roles(db) - before if "plpython3" not in line and "database" not in line

@@ -159,7 +159,7 @@ def test_the_role_with_createrole_that_installed_can_uninstall(
         assert picture(connection) == before
 
 
-def _ledgers(connection: psycopg.Connection) -> tuple[Path, str]:
+def _records(connection: psycopg.Connection) -> tuple[Path, str]:
     """Return the folder of all records of the server, and the name of that of this database in it."""
     (data, number) = connection.execute(
         "SELECT current_setting('data_directory'), oid::text FROM pg_database"
@@ -175,7 +175,7 @@ def _protect(connection: psycopg.Connection) -> None:
     connection.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
 
 
-def test_the_ledger_of_queries_leaves_the_servers_disk_with_the_last_database(
+def test_the_record_of_answers_leaves_the_servers_disk_with_the_last_database(
     lonely_server: Server, dsn: str, connection: psycopg.Connection
 ) -> None:
     with (
@@ -185,8 +185,8 @@ def test_the_ledger_of_queries_leaves_the_servers_disk_with_the_last_database(
         for one, where in ((connection, dsn), (other, lonely_server.dsn(name))):
             install(where)
             _protect(one)
-        folder, own = _ledgers(connection)
-        _, others = _ledgers(other)
+        folder, own = _records(connection)
+        _, others = _records(other)
         assert {path.name for path in folder.iterdir()} == {own, others}
         uninstall(dsn)
         assert {path.name for path in folder.iterdir()} == {others}
@@ -194,12 +194,12 @@ def test_the_ledger_of_queries_leaves_the_servers_disk_with_the_last_database(
         assert not folder.exists()
 
 
-def test_who_cannot_have_the_ledger_of_queries_removed_is_told_where_it_stays(
+def test_who_cannot_have_the_record_of_answers_removed_is_told_where_it_stays(
     dsn: str, connection: psycopg.Connection
 ) -> None:
     install(dsn)
     _protect(connection)
-    folder, own = _ledgers(connection)
+    folder, own = _records(connection)
     # what is no folder cannot be removed as one
     (folder / own).rename(folder / "aside")
     (folder / own).write_text("")

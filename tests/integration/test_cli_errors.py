@@ -18,8 +18,7 @@ from kanon_pg.cli import app
 from kanon_pg.cli.connection import connected
 from kanon_pg.cli.failures import known_errors
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, endpoint
-from kanon_pg.db.statements import statement
-from kanon_pg.dbapi import TUPLES, Connection
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError
 
 _AT_COMMIT = """
@@ -75,7 +74,7 @@ def _inside_a_statement(connection: psycopg.Connection) -> None:
 
 def _inside_a_query(connection: psycopg.Connection) -> None:
     _lose(connection)
-    Connection(connection, TUPLES).call("call_query_lines", "select 1", None)
+    PsycopgDatabase(connection).texts(Statement("select 1"))
 
 
 @pytest.mark.parametrize("where", [_at_the_commit, _inside_a_statement, _inside_a_query])

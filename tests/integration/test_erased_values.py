@@ -33,7 +33,7 @@ def places(interface: Interface, server: Server, value: str) -> list[str]:
     found = []
     relations = interface.connection.execute(
         "select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-        " where n.nspname in ('kanon', 'safe', 'kanon_catalog') and c.relkind in ('r', 'v', 'm')"
+        " where n.nspname in ('kanon', 'safe') and c.relkind in ('r', 'v', 'm')"
         # the columns of a key are asked of the catalog, and nobody can read such a view
         " and not exists (select from kanon.series s where s.key_view = c.oid)"
         " union all select 'pg_statistic_ext_data'"
@@ -50,8 +50,9 @@ def places(interface: Interface, server: Server, value: str) -> list[str]:
         f"statistics of {name}" for (name,) in interface.connection.execute(statistics.encode(), [value])
     ]
     (folder,) = interface.connection.execute("show data_directory").fetchone() or ("",)
-    for path in (Path(folder) / "kanon_ledger").rglob("*"):
-        if path.is_file() and value.encode() in path.read_bytes():
+    # records of answers, with what waits in their write-ahead logs
+    for path in (Path(folder) / "kanon_ledger").rglob("*.sqlite*"):
+        if value.encode() in path.read_bytes():
             found.append(str(path))
     return found
 
@@ -102,6 +103,22 @@ def test_nothing_has_the_value_of_who_was_erased(
         assert nodes is not None
         assert nodes[0][0] == len(ROWS) - 1
     patients.refresh("patients")
+
+
+def test_no_record_of_answers_has_the_value_of_who_was_erased(patients: Interface, server: Server) -> None:
+    """What is stored of answers is rows about k people, and sketches of whom they are about."""
+    execute = patients.connection.execute
+    for unused in ("dates", "typed"):
+        execute("select kanon_hierarchy_drop(%s)", [unused])
+    execute("select kanon_protect('patients', 5)")
+    for query in (
+        "select sex, count(*) as people from patients group by sex",
+        "select born, count(*) as people from patients group by born",
+    ):
+        execute("select kanon_query(%s)", [query])
+    # what was answered is there to be found
+    assert any(".sqlite" in place for place in places(patients, server, "people"))
+    assert not [place for place in places(patients, server, NAME) if place.startswith("/")]
 
 
 def test_a_value_that_somebody_else_has_stays(patients: Interface, server: Server) -> None:

@@ -122,22 +122,13 @@ class Policy:
 
     Parameters
     ----------
-    ledger : {'off', 'pairwise', 'linear'}
     mode : {'reject', 'suppress'}
         What happens to an answer of which some rows are not backed.
-    strict : bool
-        Leaving nobody out, or a group of nobody that the text alone names, counts as too few, too: otherwise
-        the difference between nobody (answered) and one (refused) is an answer about one person.
-    dominance : float or None
-        The largest share of a sum that one person may have.
     budget : int or None
         How many refusals that depend on the data a role may collect before it is locked out.
     """
 
-    ledger: str = "off"
     mode: str = "reject"
-    strict: bool = False
-    dominance: float | None = None
     budget: int | None = None
 
 

@@ -144,7 +144,7 @@ def _together(together: Together, interface: Interface) -> list[Seen]:
 
 
 def complaints(attack: Attack, first: Trial, second: Trial) -> list[str]:
-    """ModelEvaluator an attack by what was seen in its two worlds.
+    """Judge an attack by what was seen in its two worlds.
 
     Parameters
     ----------
@@ -160,23 +160,12 @@ def complaints(attack: Attack, first: Trial, second: Trial) -> list[str]:
     """
     found = []
     for trial in (first,) if attack.expect.only_as_is else (first, second):
-        if not _is_expected(attack, trial):
+        if attack.expect.in_any_step and not any(one in attack.expect.outcomes for one in trial.outcomes):
             got = ", ".join(item.value.split()[0] for item in trial.outcomes)
-            found.append(f"expected {_wanted(attack)}, got: {got}")
+            found.append(f"expected one refusal at least, got: {got}")
     if not attack.expect.may_differ and not _look_alike(attack, first, second):
         found.append("what is seen depends on the victim")
     return found
-
-
-def _wanted(attack: Attack) -> str:
-    words = sorted(item.value.split()[0] for item in attack.expect.outcomes)
-    return " or ".join(words) + (" in any step" if attack.expect.in_any_step else " in the last step")
-
-
-def _is_expected(attack: Attack, trial: Trial) -> bool:
-    if attack.expect.in_any_step:
-        return any(item in attack.expect.outcomes for item in trial.outcomes)
-    return trial.outcomes[-1] in attack.expect.outcomes
 
 
 def _look_alike(attack: Attack, first: Trial, second: Trial) -> bool:

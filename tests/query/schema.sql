@@ -70,7 +70,7 @@ create table hospital.visits (
 
 create table hospital.lab_results (
     result_id integer not null,
-    patient_id integer not null,
+    patient_id integer not null references hospital.patients,
     taken_on date not null,
     test text not null,
     value double precision,

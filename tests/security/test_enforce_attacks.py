@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 
 import pytest
 
@@ -25,16 +24,8 @@ def vias(attack: Attack) -> set[Via]:
     return {step.via for step in flat(attack.steps)}
 
 
-def remembers(policy: Policy) -> bool:
-    """Whether what was asked before matters."""
-    return policy.ledger != "off" or policy.budget is not None
-
-
-AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE} and not remembers(attack.policy)]
-"""Attacks that can share sessions: they find and leave nothing."""
-
-WITH_A_PAST = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE} and remembers(attack.policy)]
-"""Attacks that find what earlier ones asked, unless the ledgers begin anew."""
+AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE}]
+"""Attacks that can share sessions: they leave nothing but a record, which begins anew with each."""
 
 IN_SESSIONS = [attack for attack in ATTACKS if vias(attack) in ({Via.SESSION}, {Via.SESSION, Via.INTERFACE})]
 """Attacks that leave something in their sessions, and must not leave anything else."""
@@ -44,9 +35,8 @@ PREPARED = [attack for attack in ATTACKS if Via.ADMIN in vias(attack)]
 
 
 def test_every_attack_is_tried_once() -> None:
-    tried = [*AT_ONCE, *WITH_A_PAST, *IN_SESSIONS, *PREPARED]
+    tried = [*AT_ONCE, *IN_SESSIONS, *PREPARED]
     assert sorted(map(named, tried)) == sorted(map(named, ATTACKS))
-    assert not any(remembers(attack.policy) for attack in IN_SESSIONS)
 
 
 _policies: dict[World, Policy] = {}
@@ -73,18 +63,6 @@ def unchanged(guarded_worlds: Mapping[World, Guarded]) -> Iterator[Mapping[World
 
 
 @pytest.fixture(scope="module")
-def forgetful(
-    server: Server, kanon_template: str, hospitals: Mapping[World, str]
-) -> Iterator[Mapping[World, Guarded]]:
-    """Yield databases whose ledgers begin anew with every attack."""
-    with ExitStack() as stack:
-        yield {
-            world: stack.enter_context(guarded_clone(server, original, kanon_template))
-            for world, original in hospitals.items()
-        }
-
-
-@pytest.fixture(scope="module")
 def words() -> set[bytes]:
     """Collect the words of all refusals that depend on the data."""
     return set()
@@ -107,7 +85,12 @@ def test_an_attack_is_refused_or_harmless(
     attack: Attack, unchanged: Mapping[World, Guarded], words: set[bytes]
 ) -> None:
     protect_all(unchanged, attack.policy)
-    evaluator(attack, in_both_worlds(attack, lambda world: run(attack, unchanged[world].interface())), words)
+
+    def trial(world: World) -> Trial:
+        unchanged[world].forget()
+        return run(attack, unchanged[world].interface())
+
+    evaluator(attack, in_both_worlds(attack, trial), words)
 
 
 @pytest.mark.parametrize("attack", IN_SESSIONS, ids=named)
@@ -117,23 +100,11 @@ def test_an_attack_in_a_session_is_refused_or_harmless(
     protect_all(unchanged, attack.policy)
 
     def trial(world: World) -> Trial:
+        unchanged[world].forget()
         with unchanged[world].new_sessions() as interface:
             return run(attack, interface)
 
     # a session may ask for messages that others do not get
-    evaluator(attack, in_both_worlds(attack, trial), set())
-
-
-@pytest.mark.parametrize("attack", WITH_A_PAST, ids=named)
-def test_an_attack_with_a_past_is_refused_or_harmless(
-    attack: Attack, forgetful: Mapping[World, Guarded]
-) -> None:
-    def trial(world: World) -> Trial:
-        one = forgetful[world]
-        protect(one.admin, attack.policy)
-        one.forget()
-        return run(attack, one.interface())
-
     evaluator(attack, in_both_worlds(attack, trial), set())
 
 

@@ -6,12 +6,12 @@ import sys
 import pytest
 
 import kanon_pg
-from kanon_pg import client, dbapi
+from kanon_pg import client
 
 
 @pytest.mark.parametrize("name", kanon_pg.__all__)
 def test_the_package_offers_the_client_s_operations(name):
-    assert getattr(kanon_pg, name) is getattr(dbapi if name == "connect" else client, name)
+    assert getattr(kanon_pg, name) is getattr(client, name)
 
 
 def test_unknown_names_are_unknown():

@@ -1,8 +1,8 @@
 """The steps of ``kanon demo``; every figure in them comes from the database while it runs.
 
-A table turns out to be dangerous, a safe view of it is published, used and attacked, and kept while its table
-changes; and the table itself answers, and does not. A scene checks its own claims: one whose claim does not
-hold says so, and the demo fails.
+A table turns out to be dangerous; a safe view of it is published, and one role reads and attacks it; another
+role asks the table itself, which answers, and does not; the view is kept while its table changes. A scene
+checks its own claims: one whose claim does not hold says so, and the demo fails.
 """
 
 from __future__ import annotations
@@ -102,6 +102,9 @@ class Psql:
 
 
 K = 5
+READER = "kanon_demo_reader"
+"""A role that may log in and has no right but those that it is granted to the release."""
+
 ANALYST = "kanon_demo_analyst"
 """A role that may log in and has nothing but the analyst role of kanon_pg."""
 
@@ -139,11 +142,14 @@ class Actors:
     ----------
     owner : Psql
         The owner of the hospital's database.
+    reader : Psql
+        Somebody who logs in as `READER`.
     analyst : Psql
         Somebody who logs in as `ANALYST`.
     """
 
     owner: Psql
+    reader: Psql
     analyst: Psql
 
 
@@ -337,16 +343,25 @@ _DENIED = re.compile(r"permission denied|must be owner")
 """How PostgreSQL refuses what a role may not do."""
 
 
-def analyst(cast: Actors) -> Scene:
-    """Show what an analyst can do and can't."""
+def denied(exchange: Exchange) -> bool:
+    """Whether PostgreSQL refused a statement for want of a right."""
+    return not exchange.accepted and _DENIED.search(exchange.output) is not None
+
+
+def reader(cast: Actors) -> Scene:
+    """Let a role read the release, and show what it can't."""
     storage = storage_of(cast)
     mapping = cast.owner.value("SELECT mapping FROM kanon.release WHERE name = 'patients'")
-    allowed = cast.analyst.run(
+    grants = tuple(
+        cast.owner.run(f"GRANT {what} TO {READER}")
+        for what in ("USAGE ON SCHEMA safe", "SELECT ON safe.patients")
+    )
+    allowed = cast.reader.run(
         "SELECT ward, count(*) AS admissions, round(avg(cost)) AS average_cost\n"
         "FROM safe.patients WHERE born << int4range(1960, 1961) GROUP BY ward ORDER BY ward"
     )
-    denied = tuple(
-        cast.analyst.run(sql)
+    refused = tuple(
+        cast.reader.run(sql)
         for sql in (
             "SELECT * FROM patients",
             f"SELECT * FROM {storage}",
@@ -356,20 +371,75 @@ def analyst(cast: Actors) -> Scene:
         )
     )
     return Scene(
-        "The analyst",
-        f"{ANALYST} has been granted the role kanon_analyst, and nothing else.",
-        (allowed, *denied),
+        "Who reads the release",
+        f"{READER} may read the release, and nothing else.",
+        (*grants, allowed, *refused),
         "The view answers ordinary SQL. The table behind it, what the view is built from, and the power to "
         "change it are out of reach.",
         claims(
-            accepted(allowed),
-            *(
-                (
-                    not one.accepted and _DENIED.search(one.output) is not None,
-                    "the analyst is denied: " + one.sql,
-                )
-                for one in denied
-            ),
+            accepted(*grants, allowed),
+            *((denied(one), "the reader is denied: " + one.sql) for one in refused),
+        ),
+    )
+
+
+def two_readers(cast: Actors) -> Scene:
+    """Try to let those who read the release query the table, too; then part the two."""
+    refused = cast.owner.run(f"SELECT kanon_protect('patients', {K})")
+    part = cast.owner.run("REVOKE SELECT ON safe.patients FROM kanon_analyst")
+    protect = cast.owner.run(refused.sql)
+    return Scene(
+        "Two readers are two roles",
+        "Some work needs every cell. The owner may let the table itself answer queries, for people who "
+        "cannot read it: the members of kanon_analyst. But a release and exact figures of one table tell "
+        "more together than either, and members of kanon_analyst read releases, too, until that is revoked.",
+        (refused, part, protect),
+        "Now nobody has both: one role reads the release, another one asks the table.",
+        claims(
+            (not refused.accepted, "nobody may query the table and read its release"),
+            ("beside_releases" in refused.output, "the refusal names the rule"),
+            accepted(part, protect),
+        ),
+    )
+
+
+def queries(cast: Actors) -> Scene:
+    """Have the analyst ask about many people, about few and about one."""
+    village = cast.owner.value(
+        "SELECT zip FROM patients WHERE sex = 'F' AND ethnicity = 'Asian' GROUP BY zip\n"
+        f"HAVING count(DISTINCT patient_id) BETWEEN 1 AND {K - 1} ORDER BY zip LIMIT 1"
+    )
+    answered = cast.analyst.run(
+        "SELECT * FROM kanon_query('SELECT ward, count(*), round(avg(cost)) AS cost,\n"
+        "    rank() OVER (ORDER BY avg(cost) DESC) FROM patients GROUP BY ward ORDER BY ward')"
+    )
+    left_out = cast.analyst.run(
+        "SELECT * FROM kanon_query('SELECT count(*), avg(cost) FROM patients\n"
+        f"    WHERE zip = ''{village}'' AND sex = ''F'' AND ethnicity = ''Asian''')"
+    )
+    greatest = cast.analyst.run("SELECT * FROM kanon_query('SELECT max(cost) FROM patients')")
+    refused = tuple(
+        cast.analyst.run(sql)
+        for sql in (
+            "SELECT * FROM safe.patients",
+            "SELECT * FROM patients",
+            f"SELECT kanon_anonymize('patients', {K})",
+        )
+    )
+    return Scene(
+        "Queries to the table itself",
+        f"{ANALYST} has been granted the role kanon_analyst, and nothing else.",
+        (answered, left_out, greatest, *refused),
+        "Figures about many people are exact, and above them the query is ordinary SQL. A row with fewer "
+        f"than {K} people behind it, alone or compared with earlier answers, is left out. That is for "
+        "colleagues, not against somebody who solves equations over many answers.",
+        claims(
+            accepted(answered, left_out),
+            ("cost" in answered.output, "the query about many people has an answer"),
+            ("Rows are left out" in left_out.output, "a row about few people is left out"),
+            ('"count"' not in left_out.output, "nothing is told about few people"),
+            (not greatest.accepted, "one person's cost is not told"),
+            *((denied(one), "the analyst is denied: " + one.sql) for one in refused),
         ),
     )
 
@@ -420,41 +490,13 @@ def anew(cast: Actors) -> Scene:
         "And anew",
         "A refresh keeps the rules of the last call. Another call finds new ones for the table as it is now.",
         (again,),
-        f"Every one of the {rows:,.0f} rows is in the release again.",
+        f"Every one of the {rows:,.0f} rows is in the release again, and its readers have stayed the same.",
         claims(
             accepted(again),
             (rows == base, "every row is released"),
+            (cast.reader.run("TABLE safe.patients").accepted, "the reader still reads the release"),
+            (denied(cast.analyst.run("TABLE safe.patients")), "the analyst still does not"),
             (smallest >= K, f"every class has at least {K} people"),
-        ),
-    )
-
-
-def queries(cast: Actors) -> Scene:
-    """Protect the table, and have the analyst ask about many people and about few."""
-    protect = cast.owner.run(f"SELECT kanon_protect('patients', {K})")
-    village = cast.owner.value(
-        "SELECT zip FROM patients WHERE sex = 'F' AND ethnicity = 'Asian' GROUP BY zip\n"
-        f"HAVING count(DISTINCT patient_id) BETWEEN 1 AND {K - 1} ORDER BY zip LIMIT 1"
-    )
-    answered = cast.analyst.run(
-        "SELECT * FROM kanon_query('SELECT ward, count(*), round(avg(cost)) AS cost\n"
-        "    FROM patients GROUP BY ward ORDER BY ward')"
-    )
-    withheld = cast.analyst.run(
-        "SELECT * FROM kanon_query('SELECT count(*), avg(cost) FROM patients\n"
-        f"    WHERE zip = ''{village}'' AND sex = ''F'' AND ethnicity = ''Asian''')"
-    )
-    return Scene(
-        "Queries to the table itself",
-        "Some queries need every cell. The owner may let the table itself answer them, for people who "
-        "cannot read it.",
-        (protect, answered, withheld),
-        f"Figures about many people are exact. Where fewer than {K} people stand behind an answer, alone or "
-        "compared with earlier ones, there is one refusal, and it is always the same.",
-        claims(
-            accepted(protect, answered),
-            (not withheld.accepted, "a query about few people is not answered"),
-            ("The answer is withheld." in withheld.output, "the refusal tells no reason"),
         ),
     )
 
@@ -466,7 +508,8 @@ SCENES: tuple[Callable[[Actors], Scene], ...] = (
     publish,
     safe_view,
     report,
-    analyst,
+    reader,
+    two_readers,
     queries,
     guard,
     anew,

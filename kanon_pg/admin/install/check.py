@@ -32,9 +32,8 @@ from kanon_pg.runner.session import Caller
 Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
 
-LedgerStates = Callable[[], list[dict[str, Any]]]
-"""Says of every protected table whether its ledger of queries can be used, as
-`kanon_pg.queries.ledger_states.ledger_states` does."""
+RecordStates = Callable[[], list[dict[str, Any]]]
+"""Says of every record of answers whether it can be used: `kanon_pg.queries.records.record_states`."""
 
 TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
 """Columns of the trial's table that it publishes as quasi-identifiers, all of them."""
@@ -127,7 +126,7 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
     return run_checks(db, trial)
 
 
-def run_checks(db: Database, trial: Trial, states: LedgerStates | None = None) -> list[CheckItem]:
+def run_checks(db: Database, trial: Trial, states: RecordStates | None = None) -> list[CheckItem]:
     """Check everything, whatever the outcome of single items.
 
     Parameters
@@ -135,7 +134,7 @@ def run_checks(db: Database, trial: Trial, states: LedgerStates | None = None) -
     trial : callable
         Publishes a release; an argument because this package does not know the release service.
     states : callable, optional
-        For functions in the server, which keep ledgers of queries.
+        For functions in the server, which keep records of answers.
     """
     facts = read_facts(db, "public")
     recorded = read_recorded(db, facts)
@@ -145,7 +144,7 @@ def run_checks(db: Database, trial: Trial, states: LedgerStates | None = None) -
         *_catalog_items(db),
         *_public_items(db, recorded.api_schema or "public"),
         *_orphan_items(db, facts),
-        *(_ledger_items(db, states) if states is not None else ()),
+        *(_record_items(db, states) if states is not None else ()),
         _attempt("solver process", "a small table was solved", lambda: _solve(db), db),
         _attempt(
             "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
@@ -193,23 +192,23 @@ def _orphan_items(db: Database, facts: ServerFacts) -> Iterator[CheckItem]:
         yield CheckItem("releases", True, "every view of kanon in schema safe is recorded")
 
 
-def _ledger_items(db: Database, states: LedgerStates) -> list[CheckItem]:
+def _record_items(db: Database, states: RecordStates) -> list[CheckItem]:
     try:
         with db.savepoint():
             found = states()
     except KanonError as error:
-        return [CheckItem("ledgers of queries", False, error.message, error.hint)]
+        return [CheckItem("records of answers", False, error.message, error.hint)]
     damaged = sum(not row["ok"] for row in found)
     if damaged:
         # analysts may run this, and learn the reason of no refusal
-        said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
+        said = f"{damaged} of {len(found)} record(s) cannot be used, so that every answer is withheld"
         return [
             CheckItem(
-                "ledgers of queries", False, said, "Curators see why: SELECT * FROM kanon.ledger_states;"
+                "records of answers", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
             )
         ]
-    said = f"complete for {len(found)} protected table(s)" if found else "no protected table keeps one"
-    return [CheckItem("ledgers of queries", True, said)]
+    said = f"{len(found)} can be used" if found else "there is none yet"
+    return [CheckItem("records of answers", True, said)]
 
 
 def _catalog_items(db: Database) -> Iterator[CheckItem]:

@@ -31,7 +31,7 @@ from kanon_pg.db.statements import sql_root
 from kanon_pg.runner.compilation import share_compiled
 from kanon_pg.runner.launch import SOLVER_LIBRARIES, folder_of
 
-_REQUIRED = ("jinja2", "sqlglot", "pyroaring", "numpy", "numba", "ortools")
+_REQUIRED = ("jinja2", "sqlglot", "numpy", "numba", "ortools")
 _NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
 """What OR-Tools requires for modules of it that the solvers never load."""
 
@@ -137,7 +137,7 @@ def _open_for_reading(root: Path) -> None:
             Path(folder, name).chmod(0o644)
 
 
-SERVER_MODULES = ("jinja2", "markupsafe", "sqlglot", "pyroaring", *SOLVER_LIBRARIES)
+SERVER_MODULES = ("jinja2", "markupsafe", "sqlglot", *SOLVER_LIBRARIES)
 """Modules besides this package that the server's backend or its solver process imports."""
 
 DEFAULT_RUNTIME = Path("/var/lib/kanon_pg/runtime")

@@ -110,8 +110,8 @@ def probe(arguments: str) -> str:
 _FOLDER = "kanon_ledger"
 
 
-def remove_ledgers(database: str) -> str:
-    """Remove the folder of a database below that of all ledgers, which goes too if it is empty then.
+def remove_records(database: str) -> str:
+    """Remove the folder of a database below that of all records, which goes too if it is empty then.
 
     Parameters
     ----------
@@ -135,6 +135,6 @@ def remove_ledgers(database: str) -> str:
     try:
         os.rmdir(_FOLDER)
     except OSError:
-        # other databases have ledgers there, or there never were any
+        # other databases have records there, or there never were any
         return ""
     return ""

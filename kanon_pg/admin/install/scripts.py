@@ -22,10 +22,11 @@ from kanon_pg.measures import MEASURE
 from kanon_pg.queries.request import PROTECT
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION
+from kanon_pg.release.linking import LINK
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
-_FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
-_FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
+_FIRST = ("schema/roles", "schema/schemas", "schema/earlier")
+_FOLDERS = ("types", "tables", "functions", "views")
 _PLPYTHON_FOLDERS = ("functions/plpython", "functions/api", "views/plpython")
 
 _NAME = r'(?:"(?:[^"]|"")*"|[@\w]+)\.\w+'
@@ -50,6 +51,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "identify": IDENTIFY,
     "intervals": INTERVALS,
     "is_anonymous": IS_ANONYMOUS,
+    "link": LINK,
     "measure": MEASURE,
     "protect": PROTECT,
     "rectangles": RECTANGLES,

@@ -13,7 +13,7 @@ from kanon_pg.admin.install.facts import (
     read_recorded,
 )
 from kanon_pg.admin.install.installer import restore_public_rights
-from kanon_pg.admin.install.run_in_server import remove_ledgers
+from kanon_pg.admin.install.run_in_server import remove_records
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -47,7 +47,7 @@ class UninstallReport:
 
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
-    """Drop releases, declarations, functions, schemas, ledgers of queries, granted rights and unused roles.
+    """Drop releases, declarations, functions, schemas, records of answers, granted rights and unused roles.
 
     Whatever of it is there is dropped, the extension too, and what DROP EXTENSION left behind.
 
@@ -74,7 +74,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
         recorded = read_recorded(db, facts)
         if not cascade:
             _refuse_dependents(db, facts)
-        has_ledgers = "ledger" in facts.tables and db.row(statement("count_ledgers"))["ledgers"] > 0
+        has_records = "record" in facts.tables and db.row(statement("count_records"))["records"] > 0
         releases = tuple(row["release"] for row in db.rows(statement("release_names")))
         if facts.extension is not None:
             # what it leaves is dropped below: releases are no members, nor are functions of before
@@ -93,7 +93,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
         # Files do not come back with a rollback, so they go when little can fail any more.
         notes = (
             *_unknown_rights(facts, recorded),
-            *_remove_ledgers(db, facts, has_ledgers=has_ledgers),
+            *_remove_records(db, facts, has_records=has_records),
             *_drop_surroundings(db, recorded),
             *_drop_roles_everywhere(db),
         )
@@ -127,22 +127,22 @@ def _unknown_rights(facts: ServerFacts, recorded: Recorded) -> list[str]:
     ]
 
 
-def _remove_ledgers(db: PsycopgDatabase, facts: ServerFacts, *, has_ledgers: bool) -> list[str]:
+def _remove_records(db: PsycopgDatabase, facts: ServerFacts, *, has_records: bool) -> list[str]:
     """Remove what was recorded of queries from the server's disk; return what stays, and where."""
     number = db.row(statement("database_number"))["database"]
     if not (facts.superuser and facts.plpython_created):
         why = "only a superuser can have the server remove it, and only with the extension plpython3u"
     else:
-        has_ledgers = True
+        has_records = True
         try:
-            with db.savepoint(), inside_server(db, remove_ledgers) as remove:
+            with db.savepoint(), inside_server(db, remove_records) as remove:
                 why = remove(str(number))
         except DatabaseError as error:
             why = error.message
-    if not (has_ledgers and why):
+    if not (has_records and why):
         return []
     return [
-        f"The ledger of queries stays in folder kanon_ledger/{number} of the server's data "
+        f"The record of answers stays in folder kanon_ledger/{number} of the server's data "
         f"directory: {why}. Remove it there."
     ]
 

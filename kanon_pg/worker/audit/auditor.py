@@ -18,7 +18,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import DEFECT, SolverError
-from kanon_pg.worker.audit.column_sets import Numbers, People, RowTypePartition, grouping_of, groupings_of
+from kanon_pg.worker.audit.column_sets import Numbers, Persons, RowTypePartition, grouping_of, groupings_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.audit.violating import find_violating_sets
@@ -94,7 +94,7 @@ def _ended(is_whole: bool, clock: Clock) -> Termination:
 
 def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], clock: Clock) -> Answer | None:
     """Return figures of each column and of all together; None if the time was over before."""
-    people = People.of(table)
+    people = Persons.of(table)
     every = range(table.width)
     clock.report("columns", 0.0)
     alone = [asdict(figures) for _, figures in figures_of(table, [(column,) for column in every], k)]
@@ -129,7 +129,7 @@ def _divided(table: RowTypeTable, grouping: RowTypePartition, columns: Sequence[
     return grouping
 
 
-def _whole(table: RowTypeTable, people: People, columns: Sequence[int], k: int) -> Answer:
+def _whole(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int) -> Answer:
     """Return the classes of some columns together, with the histogram of their sizes."""
     grouping = grouping_of(table, columns)
     sizes, rows = people.sizes(grouping), rows_of(table, grouping.class_of, grouping.count)
@@ -282,7 +282,7 @@ def figures_of(
     -----
     O(n) per set and column beyond those shared with the set before it, for n row types.
     """
-    people = People.of(table)
+    people = Persons.of(table)
     for columns, grouping in groupings_of(table, sets):
         yield columns, class_figures(table, people, grouping, k)
 
@@ -297,7 +297,7 @@ def separation(rows: Numbers) -> float:
     return 1.0 - pairs / (total * (total - 1))
 
 
-def class_figures(table: RowTypeTable, people: People, grouping: RowTypePartition, k: int) -> SetFigures:
+def class_figures(table: RowTypeTable, people: Persons, grouping: RowTypePartition, k: int) -> SetFigures:
     """Return the figures of classes."""
     sizes = people.sizes(grouping)
     rows = rows_of(table, grouping.class_of, grouping.count)

@@ -115,7 +115,7 @@ def groupings_of(
 
 
 @dataclass(frozen=True)
-class People:
+class Persons:
     """Who stands behind the row types, ready for counting per class.
 
     Parameters
@@ -131,7 +131,7 @@ class People:
     person: Numbers
 
     @classmethod
-    def of(cls, table: RowTypeTable) -> People:
+    def of(cls, table: RowTypeTable) -> Persons:
         """Return the people of a table."""
         place = np.repeat(np.arange(len(table)), np.diff(table.shared_start))
         order = np.argsort(table.shared_people, kind="stable")

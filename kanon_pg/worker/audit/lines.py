@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.audit.column_sets import Codes, Numbers, People, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
@@ -53,7 +53,7 @@ class Lines(NamedTuple):
     merge_as: Codes
 
 
-def lines_of(table: RowTypeTable, people: People, columns: Sequence[int]) -> Lines:
+def lines_of(table: RowTypeTable, people: Persons, columns: Sequence[int]) -> Lines:
     """Return the lines of some columns, in the order of a search.
 
     Parameters
@@ -65,7 +65,7 @@ def lines_of(table: RowTypeTable, people: People, columns: Sequence[int]) -> Lin
 
 
 def lines_of_suffixes(
-    table: RowTypeTable, people: People, columns: Sequence[int], clock: Clock | None = None
+    table: RowTypeTable, people: Persons, columns: Sequence[int], clock: Clock | None = None
 ) -> list[Lines]:
     """Return lines for searches whose first column is the first, second, ... of some columns.
 
@@ -104,7 +104,7 @@ def lines_of_suffixes(
 
 def _lines(
     table: RowTypeTable,
-    people: People,
+    people: Persons,
     columns: Sequence[int],
     first: int,
     grouping: RowTypePartition,

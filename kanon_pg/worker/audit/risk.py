@@ -28,7 +28,7 @@ from kanon_pg.core.risk import (
     Risk,
 )
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.column_sets import Codes, Numbers, People, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.differences import Masks
 from kanon_pg.worker.audit.lines import (
     LineCounters,
@@ -134,7 +134,7 @@ def risk_of(
     O(n) per column.
     """
     _check(threshold, population, sampling_fraction)
-    people = People.of(table)
+    people = Persons.of(table)
     grouping = grouping_of(table, columns)
     sizes = people.sizes(grouping)
 
@@ -199,7 +199,9 @@ def _attacker(
     return AttackerRisk(float(risk.max()), float(levels @ at_level / total), above, float(above / total))
 
 
-def _homogeneous(table: RowTypeTable, people: People, grouping: RowTypePartition) -> list[HomogeneousClasses]:
+def _homogeneous(
+    table: RowTypeTable, people: Persons, grouping: RowTypePartition
+) -> list[HomogeneousClasses]:
     rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count)
     found = []
     for described, cells in zip(table.sensitive_columns, table.sensitive, strict=True):
@@ -253,7 +255,7 @@ def minimal_uniques(
     if max_columns < 1:
         raise InputError("The largest number of columns is below 1.", hint="Usual are 3 or 4.")
     clock = clock or Clock()
-    people = People.of(table)
+    people = Persons.of(table)
     order = sorted(columns, key=lambda column: -int(table.cardinalities[column]))
     search = _RiskCount(lines_of(table, people, order), min(max_columns, len(order)), clock)
     search.run(is_lonely=people.sizes(RowTypePartition.single(len(table)))[0] == 1)

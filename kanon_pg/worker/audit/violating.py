@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.json_numbers import is_whole
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.column_sets import Codes, Numbers, People, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.lines import (
     LineCounters,
     Lines,
@@ -331,7 +331,7 @@ def is_anonymous(table: RowTypeTable, k: int, columns: Sequence[int] | None = No
     """
     require_k(k)
     grouping = grouping_of(table, range(table.width) if columns is None else columns)
-    return bool(People.of(table).sizes(grouping).min() >= k)
+    return bool(Persons.of(table).sizes(grouping).min() >= k)
 
 
 def find_violating_sets(
@@ -375,7 +375,7 @@ class _SetSearch:
 
     def __init__(self, table: RowTypeTable, k: int, clock: Clock, most: int) -> None:
         self._table = table
-        self._people = People.of(table)
+        self._people = Persons.of(table)
         self._k = k
         self._clock = clock
         self._most = min(most, table.width)

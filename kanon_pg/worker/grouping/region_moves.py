@@ -20,7 +20,7 @@ Neighbours = list[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class RegionTree:
     """A spanning tree of a connected graph, or of a part of it.
 
     Parameters
@@ -73,7 +73,7 @@ def components_of(neighbours: Neighbours) -> Numbers:
     return component
 
 
-def low_degree_tree(nodes: Sequence[int], neighbours: Neighbours) -> Tree:
+def low_degree_tree(nodes: Sequence[int], neighbours: Neighbours) -> RegionTree:
     """Return a spanning tree whose degree is low, without a guarantee.
 
     Depth-first search, which leaves few branchings, each going to the neighbour with fewest ways on; then
@@ -167,7 +167,7 @@ def _branches(tree: dict[int, set[int]], node: int) -> dict[int, int]:
     return branch
 
 
-def _rooted(tree: dict[int, set[int]]) -> Tree:
+def _rooted(tree: dict[int, set[int]]) -> RegionTree:
     """Root a tree at a leaf."""
     root = min(tree, key=lambda node: (len(tree[node]), node))
     order, parent = [root], dict[int, int]()
@@ -176,7 +176,7 @@ def _rooted(tree: dict[int, set[int]]) -> Tree:
             if other != parent.get(node):
                 parent[other] = node
                 order.append(other)
-    return Tree(tuple(order), parent, max(map(len, tree.values())))
+    return RegionTree(tuple(order), parent, max(map(len, tree.values())))
 
 
 _ROUNDS = 8
@@ -189,7 +189,7 @@ _TREES = 3
 """Random spanning trees along which a region or a pair is cut."""
 
 
-def cut_tree(tree: Tree, weights: Sequence[int], k: int) -> list[list[int]]:
+def cut_tree(tree: RegionTree, weights: Sequence[int], k: int) -> list[list[int]]:
     """Cut a tree into parts of at least k, as many as this finds.
 
     From the leaves upwards, each subtree that has k is cut off if what remains has k. The paper takes the
@@ -331,7 +331,7 @@ class _Regions:
                     return True
         return False
 
-    def _halves(self, tree: Tree) -> list[list[int]]:
+    def _halves(self, tree: RegionTree) -> list[list[int]]:
         """Cut a tree at the edge that leaves the two evenest parts."""
         below = {node: self.weights[node] for node in tree.order}
         total = sum(below.values())
@@ -346,7 +346,7 @@ class _Regions:
                 inside.add(node)
         return [list(inside), [node for node in tree.order if node not in inside]]
 
-    def _tree(self, nodes: set[int]) -> Tree:
+    def _tree(self, nodes: set[int]) -> RegionTree:
         """Return a random spanning tree: from a random node on, along a random edge each time."""
         root = self.random.choice(sorted(nodes))
         order, parent = [root], dict[int, int]()
@@ -362,7 +362,7 @@ class _Regions:
             parent[other] = node
             order.append(other)
             border += [(other, one) for one in self.neighbours[other] if one in nodes and one not in seen]
-        return Tree(tuple(order), parent, 0)
+        return RegionTree(tuple(order), parent, 0)
 
     def _stays_connected(self, region: int, without: int) -> bool:
         nodes = self.members[region]

@@ -4,8 +4,7 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_check_query(
     schemas name[] DEFAULT pg_catalog.current_schemas(false),
     OUT accepted boolean,
     OUT findings jsonb,
-    OUT canonical_sql text,
-    OUT outputs jsonb
+    OUT canonical_sql text
 )
 LANGUAGE plpgsql
 VOLATILE
@@ -15,7 +14,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    SELECT c.* INTO accepted, findings, canonical_sql, outputs FROM kanon.check_query(sql, schemas) AS c;
+    SELECT c.* INTO accepted, findings, canonical_sql FROM kanon.check_query(sql, schemas) AS c;
 {% include "raise_without_traceback.sql" %}
 END
 $function$;

@@ -1,5 +1,6 @@
--- Answers a query, one JSON object per row. The default of `schemas` is evaluated where the caller can see it:
--- inside, the search path is pinned. Debug messages about subtransactions would tell how far a withheld query came.
+-- Answers a query, one JSON object per row. Its blocks are answered with the rights of the reading role; the rest runs here,
+-- with the caller's own rights and session, so that nothing is set. The default of `schemas` is evaluated where the caller
+-- can see it.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query(
     sql text,
     parameters text[] DEFAULT NULL,
@@ -11,18 +12,39 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-SET client_min_messages = error
 AS $function$
+DECLARE
+    kanon_blocks pg_catalog.record;
+    kanon_notice pg_catalog.text;
 BEGIN
-    RETURN QUERY SELECT q.answer FROM kanon.query(sql, parameters, schemas) AS q (answer);
-{% include "raise_without_traceback.sql" %}
+    SELECT b.rest, b.rows, b.notices INTO kanon_blocks FROM kanon.answer_blocks(sql, parameters, schemas) AS b;
+    FOREACH kanon_notice IN ARRAY kanon_blocks.notices LOOP
+        RAISE NOTICE '%', kanon_notice;
+    END LOOP;
+    -- a second column of the same name has a number after it
+    RETURN QUERY EXECUTE pg_catalog.format($rows$
+        SELECT (
+            SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(n.key, n.number), n.value)
+            FROM (
+                SELECT
+                    f.key, f.value,
+                    CASE
+                        WHEN pg_catalog.row_number() OVER same OPERATOR(pg_catalog.>) 1
+                            THEN pg_catalog.concat('_', pg_catalog.row_number() OVER same)
+                    END AS number
+                FROM pg_catalog.json_each(pg_catalog.row_to_json(kanon_rest)) WITH ORDINALITY AS f (key, value, place)
+                WINDOW same AS (PARTITION BY f.key ORDER BY f.place)
+            ) AS n
+        )
+        FROM (%s) AS kanon_rest
+    $rows$, kanon_blocks.rest)
+    USING kanon_blocks.rows;
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_query OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query IS
-'Answers a query about protected tables. Only if at least k people stand behind every part of the answer.
+'Answers a query: at least k people behind each figure and each difference.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.

@@ -1,5 +1,4 @@
--- Answers a query as rows of the types that the caller writes down. The types of the caller's list are converted
--- to with the caller's rights: they may be the caller's own. No debug messages leave it, as in kanon_query.
+-- Answers a query as rows of the types that the caller writes down; else as kanon_query.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query_record(
     sql text,
     parameters text[] DEFAULT NULL,
@@ -11,31 +10,16 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-SET client_min_messages = error
 AS $function$
 DECLARE
-    plan record;
-    mismatch text;
+    kanon_blocks pg_catalog.record;
+    kanon_notice pg_catalog.text;
 BEGIN
-    SELECT r.statement, r.columns INTO plan FROM kanon.typed_statement(sql, schemas) AS r;
-    BEGIN
-        RETURN QUERY EXECUTE plan.statement USING sql, parameters, schemas;
-    EXCEPTION
-        WHEN datatype_mismatch THEN
-            GET STACKED DIAGNOSTICS mismatch = PG_EXCEPTION_DETAIL;
-            RAISE EXCEPTION USING
-                ERRCODE = 'KA100',
-                MESSAGE = 'The list of columns is not that of the answer.',
-                DETAIL = mismatch,
-                HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
-        WHEN feature_not_supported THEN  -- SELECT kanon_query_record(...), where rows cannot be returned
-            RAISE EXCEPTION USING
-                ERRCODE = 'KA100',
-                MESSAGE = 'The answer is rows, which only FROM can take.',
-                HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
-    END;
-{% include "raise_without_traceback.sql" %}
+    SELECT b.rest, b.rows, b.notices INTO kanon_blocks FROM kanon.answer_blocks(sql, parameters, schemas) AS b;
+    FOREACH kanon_notice IN ARRAY kanon_blocks.notices LOOP
+        RAISE NOTICE '%', kanon_notice;
+    END LOOP;
+    RETURN QUERY EXECUTE kanon_blocks.rest USING kanon_blocks.rows;
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_query_record OWNER TO CURRENT_USER;

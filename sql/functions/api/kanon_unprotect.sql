@@ -18,7 +18,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
-'Disables queries on a table and revokes the grants made for it. The ledger of earlier queries stays.
+'Disables queries on a table and revokes the grants made for it. The record of answers stays.
 Arguments:
 relation: Table or view, as SQL writes it.
 Example: SELECT kanon_unprotect(''patients'');';

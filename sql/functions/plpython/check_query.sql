@@ -4,8 +4,7 @@ CREATE OR REPLACE FUNCTION kanon.check_query(
     schemas name[],
     OUT accepted boolean,
     OUT findings jsonb,
-    OUT canonical_sql text,
-    OUT outputs jsonb
+    OUT canonical_sql text
 )
 LANGUAGE plpython3u
 VOLATILE

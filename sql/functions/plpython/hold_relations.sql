@@ -10,6 +10,7 @@ SET search_path = pg_catalog, pg_temp
 SET client_min_messages = error
 SET exit_on_error = off
 SET plan_cache_mode = force_generic_plan
+SET jit = off
 AS $function$
 if "kanon" not in GD: plpy.error("kanon: An inner function was called directly.", sqlstate="KA102", hint="Call kanon_query instead.")
 from kanon_pg import plpython

@@ -1,4 +1,4 @@
--- Stores how far the journals of the call's query were written. Without a query it does nothing but fail.
+-- Stores how far the records of the call's query were written. Without a query it does nothing but fail.
 CREATE OR REPLACE FUNCTION kanon.keep_marks()
 RETURNS void
 LANGUAGE plpython3u
@@ -16,5 +16,5 @@ $function$;
 ALTER FUNCTION kanon.keep_marks OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.keep_marks FROM PUBLIC;
 COMMENT ON FUNCTION kanon.keep_marks IS
-'Stores how far the ledger of queries was written; called for kanon_query.';
+'Stores how far records of answers were written; called for kanon_query.';
 GRANT EXECUTE ON FUNCTION kanon.keep_marks TO kanon_analyst;

@@ -1,14 +1,17 @@
--- The ledger of queries, for curators. A function, not a view: it reads files.
+-- The log of queries, for curators. A function, not a view: it reads files.
 CREATE OR REPLACE FUNCTION kanon.query_log()
 RETURNS TABLE (
     relation text,
+    entry bigint,
     asked_at timestamptz,
     login text,
     role text,
     query text,
     parameters text[],
     outcome text,
-    reason text
+    reason text,
+    blocked_by bigint[],
+    forgotten boolean
 )
 LANGUAGE plpgsql
 VOLATILE

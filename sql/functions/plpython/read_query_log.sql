@@ -2,13 +2,16 @@
 CREATE OR REPLACE FUNCTION kanon.read_query_log()
 RETURNS TABLE (
     relation text,
+    entry bigint,
     asked_at timestamptz,
     login text,
     role text,
     query text,
     parameters text[],
     outcome text,
-    reason text
+    reason text,
+    blocked_by bigint[],
+    forgotten boolean
 )
 LANGUAGE plpython3u
 VOLATILE
@@ -25,4 +28,4 @@ ALTER FUNCTION kanon.read_query_log OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.read_query_log FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.read_query_log TO kanon_curator;
 COMMENT ON FUNCTION kanon.read_query_log IS
-'Reads the ledger of queries; called by kanon.query_log.';
+'Reads the log of queries; called by kanon.query_log.';

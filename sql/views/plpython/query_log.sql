@@ -1,6 +1,6 @@
--- The ledger of queries as a view, for curators.
+-- The log of queries as a view, for curators.
 CREATE OR REPLACE VIEW kanon.query_log AS
-SELECT relation, asked_at, login, role, query, parameters, outcome, reason
+SELECT relation, entry, asked_at, login, role, query, parameters, outcome, reason, blocked_by, forgotten
 FROM kanon.query_log();
 ALTER VIEW kanon.query_log OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.query_log FROM PUBLIC;
@@ -15,5 +15,8 @@ COMMENT ON COLUMN kanon.query_log.role IS 'The role whose rights counted.';
 COMMENT ON COLUMN kanon.query_log.query IS 'The query as it was written.';
 COMMENT ON COLUMN kanon.query_log.parameters IS 'Its values.';
 COMMENT ON COLUMN kanon.query_log.outcome IS 'answered or withheld.';
+COMMENT ON COLUMN kanon.query_log.entry IS 'Its number in the record, for kanon.forget_answer.';
 COMMENT ON COLUMN kanon.query_log.reason IS
-'Why it was withheld, or a part of it, in one word; shown to nobody else. For example size: a part had fewer than k people. full: it adds more sets of people than the rule rank has room for. undecided: whether sums and differences with earlier answers single somebody out would take too long to prove. The how-to on answering queries has all.';
+'Why it was withheld, or a part of it: left out, size, time, error, budget, interrupted; shown to nobody else.';
+COMMENT ON COLUMN kanon.query_log.blocked_by IS 'Entries of which figures conflicted with it.';
+COMMENT ON COLUMN kanon.query_log.forgotten IS 'Whether new answers are compared with it no more.';

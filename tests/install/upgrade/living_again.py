@@ -15,9 +15,6 @@ from tests.fixtures.databases import Server
 
 HERE = Path(__file__).parent
 
-QUERIES_BEFORE = 3
-"""Queries in the ledger of the table patients."""
-
 
 def install_earlier(db: psycopg.Connection, version: str) -> None:
     """Install what `kanon install` of that version did, into an empty database."""

@@ -81,7 +81,7 @@ def test_transactions_cursors_and_copies(ask: Ask) -> None:
             numbers = [
                 row[0] async for row in connection.cursor("select number from safe.numbers", prefetch=99)
             ]
-            with pytest.raises(asyncpg.PostgresError, match="names people"):
+            with pytest.raises(asyncpg.PostgresError, match="single people"):
                 async with connection.transaction():
                     await connection.fetch("select name from patients")
             assert await connection.fetchval("select count(*) from patients") == 1200

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.gateway.protocol import WireMessage, notice_fields, query_message
+from kanon_pg.gateway.protocol import WireMessage, notice_fields
 from tests.fixtures.examples import examples
 from tests.fixtures.gateways import ANALYST, ClinicGateway
-from tests.fixtures.raw_protocol import CALL, FLUSH, SYNC, extended, raw_client
+from tests.fixtures.raw_protocol import CALL, FLUSH, SYNC, extended, query_message, raw_client
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ COUNTED = "select 1200::bigint as count"
 STEPS = [
     Step((SYNC,), (SYNC,)),
     Step((FLUSH,), (FLUSH,)),
-    Step((CALL,), (query_message(WRONG),)),
+    Step((CALL,), (CALL,)),
     simple(""),
     simple("begin"),
     simple("commit"),
@@ -51,10 +51,11 @@ STEPS = [
     simple("select 7; select 8"),
     simple("select 1/0"),
     simple(COUNT, COUNTED),
-    simple(f"select 7; {COUNT}; select 8", f"select 7; {COUNTED}; select 8"),
     simple("select name from patients", WRONG),
-    simple("select 7; select name from patients; select 8", WRONG),
-    simple("do 'x'", WRONG),
+    simple(f"copy ({COUNT}) to stdout", f"copy ({COUNTED}) to stdout"),
+    simple("copy (select name from patients) to stdout", WRONG),
+    simple("copy wards from stdin"),
+    Step((WireMessage(b"c"),), (WireMessage(b"c"),)),
     pipelined(""),
     pipelined("select 9"),
     pipelined("select 1/0"),
@@ -63,7 +64,7 @@ STEPS = [
     pipelined("rollback"),
     pipelined(COUNT, COUNTED),
     pipelined("select name from patients", WRONG),
-    pipelined("select pg_sleep(1)", WRONG),
+    pipelined(f"copy ({COUNT}) to stdout", f"copy ({COUNTED}) to stdout"),
 ]
 
 

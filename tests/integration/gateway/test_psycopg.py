@@ -72,9 +72,25 @@ def test_sql_cursors_and_prepared_statements(client: psycopg.Connection) -> None
         assert len(client.execute("fetch 2 from c").fetchall()) == 2
         assert len(client.execute("fetch all from c").fetchall()) == 1
         client.execute("close c")
-    client.execute("prepare p (text) as select count(*) from patients where sex = $1")
-    assert client.execute("execute p ('F')").fetchone() == (600,)
-    client.execute("deallocate p")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "explain select count(*) from patients",
+        "prepare p as select count(*) from patients; execute p",
+        "select 1; select count(*) from patients",
+        "table patients",
+        "create table desk.x as select * from patients",
+        "copy patients to stdout",
+    ],
+)
+def test_other_statements_about_people_have_no_rights_and_a_hint(
+    client: psycopg.Connection, statement: str
+) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
+        client.execute(statement.encode())
+    assert "one SELECT" in (caught.value.diag.message_hint or "")
 
 
 def test_copy_of_a_query(client: psycopg.Connection) -> None:
@@ -98,7 +114,7 @@ def test_a_pipeline_with_refused_statements_in_the_middle(client: psycopg.Connec
         first = client.execute("select 1")
         pipeline.sync()
         aborted = None
-        with pytest.raises(psycopg.DatabaseError, match="names people"):  # noqa: PT012
+        with pytest.raises(psycopg.DatabaseError, match="single people"):  # noqa: PT012
             # the refusal is raised by whichever call is the first to see it
             client.execute("select name from patients")
             time.sleep(seconds)
@@ -117,11 +133,11 @@ def test_a_pipeline_with_refused_statements_in_the_middle(client: psycopg.Connec
 
 def test_a_refusal_aborts_a_transaction_up_to_its_savepoint(client: psycopg.Connection) -> None:
     with client.transaction():
-        with pytest.raises(psycopg.DatabaseError, match="names people"), client.transaction():
+        with pytest.raises(psycopg.DatabaseError, match="single people"), client.transaction():
             client.execute("select name from patients")
         assert client.execute("select 1").fetchone() == (1,)
     client.execute("begin")
-    with pytest.raises(psycopg.DatabaseError, match="names people"):
+    with pytest.raises(psycopg.DatabaseError, match="single people"):
         client.execute("select name from patients")
     with pytest.raises(psycopg.errors.InFailedSqlTransaction):
         client.execute("select 1")
@@ -131,12 +147,12 @@ def test_a_refusal_aborts_a_transaction_up_to_its_savepoint(client: psycopg.Conn
 
 def test_a_refusal_says_where_and_what_to_write(client: psycopg.Connection) -> None:
     with pytest.raises(psycopg.DatabaseError) as caught:
-        client.execute("select 1; /* \u00df */ select   name from patients")
+        client.execute("/* \u00df */ select   name from patients")
     diagnosis = caught.value.diag
     assert diagnosis.sqlstate == "KA901"
-    assert diagnosis.statement_position == "28"
-    assert "names people" in (diagnosis.message_primary or "")
-    assert "Q300" in (diagnosis.message_detail or "")
+    assert diagnosis.statement_position == "18"
+    assert "single people" in (diagnosis.message_primary or "")
+    assert "Q502 at 17" in (diagnosis.message_detail or "")
     assert diagnosis.message_hint
 
 
@@ -146,10 +162,74 @@ def test_errors_of_the_server_keep_their_places(client: psycopg.Connection) -> N
     assert caught.value.diag.statement_position == "16"
 
 
-def test_places_in_texts_that_were_written_anew_are_not_shown(client: psycopg.Connection) -> None:
-    with pytest.raises(psycopg.errors.UndefinedColumn) as caught:
-        client.execute("select nothing from pg_class")
-    assert caught.value.diag.statement_position is None
+def test_a_place_is_that_of_the_text_with_its_parameters(client: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.DatabaseError) as caught:
+        client.execute("select name from patients where sex = %s and name = %s", ["F" * 30, "x"])
+    assert caught.value.diag.statement_position == "8"
+    with pytest.raises(psycopg.DatabaseError) as later:
+        client.execute("select count(*) from patients where sex = %s and name = 'a'", ["F" * 30])
+    assert later.value.diag.statement_position == "50"
+    with pytest.raises(psycopg.DatabaseError) as within:
+        client.execute("declare c cursor with hold for select name from patients")
+    assert within.value.diag.statement_position == "39"
+
+
+def test_errors_above_figures_are_postgresqls_own(client: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.errors.UndefinedFunction) as caught:
+        client.execute("select nothing(count(*)) from patients")
+    assert caught.value.diag.statement_position is None  # it would be that in another text
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        client.execute("select 1 / (count(*) - count(*)) from patients")
+    assert client.execute("select 1").fetchone() == (1,)
+
+
+def test_parameters_keep_their_types(client: psycopg.Connection) -> None:
+    answer = client.execute("select %s, %s, count(*) from patients", [7, date(2026, 1, 2)], binary=True)
+    assert answer.fetchall() == [(7, date(2026, 1, 2), 1200)]
+    client.execute("set datestyle to 'German'")
+    query = "select count(*) from patients where birth_date >= %s"
+    assert client.execute(query, [date(1900, 2, 1)]).fetchone() == (1200,)
+    client.execute("reset datestyle")
+
+
+def test_more_parameters_than_others_allow(client: psycopg.Connection) -> None:
+    values = ["Surgery", *map(str, range(300))]
+    query = f"select count(*) from patients where ward in ({', '.join(['%s'] * len(values))})"
+    assert client.execute(query, values).fetchone() == (400,)
+
+
+def test_what_names_no_people_is_the_servers(client: psycopg.Connection) -> None:
+    with client.transaction(force_rollback=True):
+        client.execute("create table desk.mine (patients int, note text)")
+        with client.cursor().copy("copy desk.mine from stdin") as copy:
+            copy.write_row((1, "a"))
+        client.execute("insert into desk.mine values (2, 'patients')")
+        assert client.execute("select sum(patients) from desk.mine").fetchone() == (3,)
+        client.execute("set local work_mem to '1MB'")
+        assert client.execute("show work_mem").fetchone() == ("1MB",)
+    assert client.execute("select count(*) > 0 from pg_stat_activity").fetchone() == (True,)
+    client.execute("do $$ begin perform 1; end $$")
+
+
+def test_a_table_that_is_protected_later_is_asked_about(
+    gateway: ClinicGateway, client: psycopg.Connection
+) -> None:
+    query = "select count(*) from visits"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        client.execute(query)
+    with psycopg.connect(gateway.clinic.superuser, autocommit=True) as admin:
+        admin.execute("select kanon_protect('visits', 5)")
+        try:
+            assert client.execute(query).fetchone() == (0,)
+        finally:
+            admin.execute("select kanon_unprotect('visits')")
+
+
+def test_rows_that_are_left_out_are_told(client: psycopg.Connection) -> None:
+    told: list[str] = []
+    client.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    client.execute("select zip, ward, sex, birth_date, count(*) from patients group by 1, 2, 3, 4")
+    assert any("left out" in one for one in told)
 
 
 def test_cancel(gateway: ClinicGateway) -> None:

@@ -10,10 +10,10 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from kanon_pg.gateway.protocol import WireMessage, notice_fields, startup_packet
+from kanon_pg.gateway.protocol import WireMessage, notice_fields
 from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ANALYST, ClinicGateway, ClinicServer, running
-from tests.fixtures.raw_protocol import RawClient, raw_client
+from tests.fixtures.raw_protocol import RawClient, raw_client, startup_packet
 
 SSL_REQUEST = struct.pack("!IHH", 8, 1234, 5679)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import pytest
 from kanon_pg.errors import InputError
 from kanon_pg.gateway.listener import require_private, tls_for_clients
 from kanon_pg.gateway.state import ClientLimits
-from tests.fixtures.gateways import ENDLESS, ClinicGateway, ClinicServer, cancelling, running
+from tests.fixtures.gateways import ANALYST, ENDLESS, ClinicGateway, ClinicServer, cancelling, running
+from tests.fixtures.raw_protocol import startup_packet
 
 SSL_REQUEST = struct.pack("!IHH", 8, 1234, 5679)
 GSS_REQUEST = struct.pack("!IHH", 8, 1234, 5680)
@@ -155,3 +157,29 @@ def test_without_a_certificate_other_machines_cannot_connect(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "/run/gateway"])
 def test_without_a_certificate_this_machine_can(host: str) -> None:
     require_private(host, encrypted=False)
+
+
+def handshake(gateway: ClinicGateway, *protocols: str) -> ssl.SSLSocket:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if protocols:
+        context.set_alpn_protocols(list(protocols))
+    return context.wrap_socket(connected(gateway))
+
+
+def test_encryption_may_begin_at_once_as_in_postgresql_17(gateway: ClinicGateway) -> None:
+    with handshake(gateway, "postgresql") as encrypted:
+        encrypted.sendall(startup_packet((3, 0), {"user": ANALYST, "database": gateway.clinic.database}))
+        assert encrypted.recv(1) == b"R"
+
+
+def test_a_handshake_for_another_protocol_is_refused(gateway: ClinicGateway) -> None:
+    with handshake(gateway) as encrypted:
+        assert b"ALPN" in encrypted.recv(1000)
+
+
+def test_libpq_begins_with_encryption(gateway: ClinicGateway) -> None:
+    if psycopg.pq.version() < 170_000:
+        pytest.skip("DIRECT TLS BY LIBPQ IS NOT TESTED: its version is older than 17")
+    with psycopg.connect(gateway.dsn(sslmode="require", sslnegotiation="direct")) as connection:
+        assert connection.execute("select count(*) from patients").fetchone() == (1200,)

@@ -70,6 +70,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select sum(extract(epoch from (birth_date + interval '20 days' + interval '1 month') - birth_date))"
         " from patients where zip = '10437' and ward = 'oncology'",
         secret=Secret.WARD,
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
     attack(
         "whose year it is, by rounding to tens",
@@ -91,12 +92,14 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select sum(date_part('year', birth_date) + 1000000000000 + 1000000000000 - 1957)"
         " from patients where zip = '10437' and ward = 'oncology'",
         secret=Secret.WARD,
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
     attack(
         "a day that begins when the attacker wants",
         "select sum((visited_at + interval '7 hours')::date - date '2020-01-01') from visits"
         " where department = 'oncology' and physician in ('Dr. Abel', 'Dr. Only')",
         secret=Secret.VISITS,
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
     attack(
         "whose day of birth it is, by mean ages on two days",
@@ -117,7 +120,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "the month of birth as a weight",
         "select sum(extract(month from birth_date)) from patients where zip = '10437' and ward = 'oncology'",
         secret=Secret.WARD,
-        expect=REFUSED,
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
     attack(
         "one person's length of stay",
@@ -145,5 +148,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select percentile_disc(0.5) within group (order by (discharge_date - admission_date) * 100000"
         " + (birth_date - date '1900-01-01')) from patients where zip = '10437'",
         secret=Secret.DIAGNOSIS,
+        expect=backed("known columns alone: the mean of k people in the middle"),
     ),
 )

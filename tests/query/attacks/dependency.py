@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, backed, of_kind
 from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -73,6 +73,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         "select hospital.ward_of(date '1957-05-09')",
         secret=Secret.WARD,
+        expect=backed("its owner lets everybody call it, in any session"),
         channel=Channel.EFFECT,
     ),
     attack(

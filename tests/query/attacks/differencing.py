@@ -14,7 +14,6 @@ from tests.query.cases import (
     Via,
     attack,
     backed,
-    limited,
     of_kind,
 )
 from tests.query.hospital import BEN
@@ -116,7 +115,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step("select count(distinct patient_id) from patients where ward = 'oncology'"),
         Step(f"select count(distinct patient_id) from stays where ward = 'oncology' and not {V}"),
         secret=Secret.WARD,
-        expect=limited("a protected view and its table have records of their own"),
+        expect=BROKEN_OFF,
         policy=PAIRWISE,
     ),
     attack(
@@ -194,16 +193,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         cost_of(NEAR),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "a release against a query",
-        Step("select kanon_anonymize('hospital.patients', 5, release => 'query_release')", via=Via.ADMIN),
-        Step("select count(*) from patients where ward = 'oncology'"),
-        secret=Secret.WARD,
-        expect=limited("composition of a release with figures: documented, not stopped"),
+        expect=backed("asked again, the query has the answer of then"),
         policy=PAIRWISE,
         channel=Channel.EFFECT,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, harmless, of_kind
+from tests.query.cases import REFUSED, WITHHELD_AS_IS, Attack, Channel, Secret, V, attack, harmless, of_kind
 
 _NBSP = "\N{NO-BREAK SPACE}"
 
@@ -182,7 +182,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "quotes within a quoted name",
         f'select count(*) as "a""; drop table hospital.ticket; --" from patients where {V}',
         secret=Secret.PRESENCE,
-        expect=REFUSED,
+        expect=WITHHELD_AS_IS,
     ),
     attack(
         "name of 64 bytes that the server cuts to another one",

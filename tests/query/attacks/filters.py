@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import PAIRWISE
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, limited, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "filters",
@@ -75,7 +75,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
         " sum(cost) filter (where birth_date > date '1957-05-09') from patients",
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=limited("all, those before one person and those after: three answers, which is not promised"),
     ),
     attack(
         "a union of two filters and one person",
@@ -90,7 +90,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select sum(cost) filter (where sex = 'F' and not {V}), sum(cost) filter (where sex = 'M'),"
         " avg(cost), count(*) from patients",
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=limited("of all, of women and of men: three answers are an equation, which is not promised"),
     ),
     attack(
         "a filter leaves out one person with a value and many without",

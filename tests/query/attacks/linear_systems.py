@@ -12,7 +12,6 @@ from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, nu
 from tests.query.cases import (
     BROKEN_OFF,
     BROKEN_OFF_AS_IS,
-    WITHHELD,
     Attack,
     Secret,
     Step,
@@ -44,8 +43,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(f"{_A} or {_C}"),
         cost_of(f"{_A} or {_B} or {_C} or {V}"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=LINEAR,
+        expect=limited("equations over several answers: not promised"),
     ),
     attack(
         "two overlapping sets, their union and their intersection",
@@ -54,8 +53,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(_B),
         cost_of(f"{_A} or {_B} or {_C}"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=LINEAR,
+        expect=limited("equations over several answers: not promised"),
     ),
     attack(
         "rows and columns of a table, and all but a cell",
@@ -64,8 +63,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(f"not {V} and sex = 'F' and ethnicity <> 'D'"),
         cost_of(f"sex = 'F' and ethnicity = 'D' and not {V}"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=LINEAR,
+        expect=limited("equations over several answers: not promised"),
     ),
     attack(
         "a sum that is a sum of disjoint answers and one person",
@@ -97,15 +96,15 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "two equations about the values of ten people",
         Step(f"select avg(cost), stddev(cost) from patients where {_AROUND}"),
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
     attack(
         "two equations about the ten people in whom two sets differ",
         Step(f"select avg(cost), variance(cost) from patients where {_BEFORE}"),
         Step(f"select avg(cost), variance(cost) from patients where {_BEFORE} or {_AROUND}"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=PAIRWISE,
+        expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
     attack(
         "overlapping windows of days: each k people, the chain gives one",
@@ -136,8 +135,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(f"{_CLASS} and ({_A} or {_C})"),
         number_of(f"{_CLASS} and ({_A} or {_B} or {_C} or {V})"),
         secret=Secret.WARD,
-        expect=BROKEN_OFF_AS_IS,
         policy=LINEAR,
+        expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
     attack(
         "rows of a joined table as weights: everybody has three tests, the victim one",

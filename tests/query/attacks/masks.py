@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, backed, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "masks",
@@ -218,6 +218,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "rounding by a cast to floating point",
         "select sum(((cost + 1000000000000) * 10000000)::float8) from patients where zip = '10437'",
         secret=Secret.COST,
+        expect=backed("the sum of at least k people"),
     ),
     attack(
         "every number rounded to single precision, another way for each factor",

@@ -6,6 +6,7 @@ from tests.query.attacks.shared_parts import NEAR, PAIRWISE, STRICT, cost_of, nu
 from tests.query.cases import (
     BROKEN_OFF,
     WITHHELD,
+    WITHHELD_AS_IS,
     Attack,
     Channel,
     Policy,
@@ -94,7 +95,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.PRESENCE,
         expect=BROKEN_OFF,
-        policy=Policy("pairwise", budget=3),
+        policy=Policy(budget=3),
     ),
     attack(
         "error or small set",
@@ -118,12 +119,12 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "refusal of the ledger tells whether the sets differ",
+        "refusal of the record tells whether the sets differ",
         number_of("diagnosis = 'C50'"),
         number_of(f"diagnosis = 'C50' and not ({V} and ward = 'oncology')"),
         secret=Secret.WARD,
         expect=limited(_LIMITED_BITS),
-        policy=Policy("pairwise", budget=3),
+        policy=Policy(budget=3),
         channel=Channel.EFFECT,
     ),
     attack(
@@ -135,7 +136,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         channel=Channel.EFFECT,
         expect=limited(_LIMITED_BITS),
-        policy=Policy(dominance=0.5, budget=3),
+        policy=Policy(budget=3),
     ),
     attack(
         "HAVING that hides the group that would refuse",
@@ -157,7 +158,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(V),
         number_of(V),
         secret=Secret.PRESENCE,
-        expect=WITHHELD,
+        expect=WITHHELD_AS_IS,
     ),
     attack(
         "many cheap refusals",

@@ -116,14 +116,14 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
     ),
     attack(
-        "refusals caught in a block: the rollback takes the ledger along",
+        "refusals caught in a block: the rollback takes the record along",
         in_session(
             "do $$ begin perform * from kanon_query('select ward from hospital.patients where birth_date ="
             " ''1957-05-09'''); exception when others then null; end $$"
         ),
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=harmless("tells nothing; that it was asked must be in the ledger all the same"),
+        expect=harmless("tells nothing; that it was asked must be in the record all the same"),
     ),
     attack(
         "answer read, then rolled back",
@@ -132,7 +132,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         in_session("rollback"),
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=harmless("an honest answer; that it was given must be in the ledger all the same"),
+        expect=harmless("an honest answer; that it was given must be in the record all the same"),
     ),
     attack(
         "query in a cursor that is never read",
@@ -152,7 +152,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         _call("'select sex, count(*) from hospital.patients group by sex'"),
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=harmless("the rights are those of the role, the budget and the ledger are the login's"),
+        expect=harmless("the rights are those of the role, the budget and the record are the login's"),
     ),
     attack(
         "query from an own definer function",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, backed, harmless, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, backed, of_kind
 from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -93,7 +93,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select p.ward, avg(z.population), count(*) from patients p join zip_regions z on z.zip = p.zip"
         " where p.birth_date between date '1955-01-01' and date '1959-12-31' group by p.ward",
         secret=Secret.WARD,
-        expect=REFUSED,
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
     attack(
         "weights made in a derived table",
@@ -176,7 +176,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " where birth_date between date '1957-02-21' and date '1957-08-14'",
         secret=Secret.DIAGNOSIS,
         channel=Channel.EFFECT,
-        expect=harmless("a mean of days over at least k + 2 people; no sensitive column takes part"),
+        expect=backed("a mean of days over at least k people; no sensitive column takes part"),
     ),
     attack(
         "several percentiles of two columns in an array",
@@ -211,7 +211,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select case when {V} then 1 when birth_date > date '1980-01-01' then 1 else 2 end as g,"
         " count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology' group by 1",
         secret=Secret.WARD,
-        expect=WITHHELD,
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
     attack(
         "known days of people whom a product chooses one by one",

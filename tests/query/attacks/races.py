@@ -1,4 +1,4 @@
-"""Several sessions at once: check and run, query and ledger, counting and answering."""
+"""Several sessions at once: check and run, query and record, counting and answering."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Together((Step("select sum(cost) from patients"), Step(_MINUS_ONE, session=2))),
         secret=Secret.COST,
         expect=BROKEN_OFF,
-        policy=Policy(ledger="pairwise"),
+        policy=Policy(),
         channel=Channel.EFFECT,
     ),
     attack(
@@ -39,7 +39,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Together((Step("select sum(cost) from patients"), Step(_MINUS_ONE, role=BEN))),
         secret=Secret.COST,
         expect=BROKEN_OFF,
-        policy=Policy(ledger="pairwise"),
+        policy=Policy(),
         channel=Channel.EFFECT,
     ),
     attack(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
-from tests.query.cases import Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import Attack, Channel, Secret, V, attack, backed, of_kind
 
 _REACH = {
     "query_to_xml": "query_to_xml('select name from hospital.patients', true, true, '')",
@@ -18,8 +18,6 @@ _REACH = {
     "pg_stat_file": "pg_stat_file('PG_VERSION')",
     "lo_import": "lo_import('/etc/passwd')",
     "lo_export": "lo_export(1, '/tmp/kanon-attack')",
-    "lo_create": "lo_create(0)",
-    "lo_from_bytea": "lo_from_bytea(0, 'x')",
     "set_config": "set_config('search_path', 'pg_temp', false)",
     "current_setting": "current_setting('kanon.python_path', true)",
     "pg_sleep": "pg_sleep(0)",
@@ -59,11 +57,32 @@ _REACH = {
     "function by its schema": "pg_catalog.set_config('role', 'none', false)",
 }
 
+_OF_THE_MOMENT = {
+    "database_to_xml",
+    "txid_current",
+    "pg_current_xact_id",
+    "pg_export_snapshot",
+    "pg_logical_emit_message",
+}
+"""Calls whose results differ between databases and moments, whoever is in them."""
+
 ATTACKS: tuple[Attack, ...] = of_kind(
     "functions that reach outside",
     *(
+        attack(
+            f"{name} in the list",
+            f"select {call}",
+            secret=Secret.SERVER,
+            channel=Channel.EFFECT,
+            expect=backed("PostgreSQL runs it, with the rights of whoever asks"),
+        )
+        for name, call in _REACH.items()
+        if name in _OF_THE_MOMENT
+    ),
+    *(
         attack(f"{name} in the list", f"select {call}", secret=Secret.SERVER, channel=Channel.EFFECT)
         for name, call in _REACH.items()
+        if name not in _OF_THE_MOMENT
     ),
     attack(
         "set_config in an honest query",

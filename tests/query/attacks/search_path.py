@@ -78,11 +78,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "temporary table with the names of the ledger",
+        "temporary table with the names of the record",
         in_session("create temp table query_log as select 1 as one"),
         in_session("select * from kanon_query('select sex, count(*) from hospital.patients group by sex')"),
         secret=Secret.SERVER,
-        expect=harmless("the ledger is named with its schema"),
+        expect=harmless("the record is named with its schema"),
         channel=Channel.EFFECT,
     ),
     attack(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from tests.query.cases import (
-    BROKEN_OFF_AS_IS,
-    WITHHELD,
     WITHHELD_AS_IS,
     Attack,
     Channel,
@@ -12,6 +10,8 @@ from tests.query.cases import (
     Secret,
     V,
     attack,
+    backed,
+    limited,
     of_kind,
 )
 
@@ -69,6 +69,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "the largest value beside a narrow range",
         "select sum(cost), count(*) from patients where cost between 500 and 600 or cost > 94000",
         secret=Secret.COST,
+        expect=limited("a number that is large beside others is not promised"),
     ),
     attack(
         "known values and one person's in a CASE",
@@ -130,7 +131,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select percentile_disc(0.5) within group (order by fee) from visits where physician = 'Dr. Only'"
         " or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')",
         secret=Secret.VISITS,
-        expect=WITHHELD,
+        expect=limited("k people stand in the mean, and most of its rows may be one person's"),
     ),
     attack(
         "several percentiles of rows of which one person has half",
@@ -138,7 +139,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " where physician ="
         " 'Dr. Only' or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')",
         secret=Secret.VISITS,
-        expect=WITHHELD,
+        expect=limited("k people stand in the mean, and most of its rows may be one person's"),
     ),
     *(
         attack(
@@ -161,6 +162,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
             f"the largest value beside a narrow range in a group by {name}",
             f"select {key} as g, sum(cost), count(*) from patients where cost >= 500 group by 1",
             secret=Secret.COST,
+            expect=limited("a number that is large beside others is not promised"),
         )
         for name, key in _FAR_GROUPS.items()
     ),
@@ -218,7 +220,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select sum(birth_date - date '1947-01-01') from patients where ward = 'oncology'"
         " and birth_date >= date '1947-01-01' and birth_date < date '1957-05-09'",
         secret=Secret.WARD,
-        expect=BROKEN_OFF_AS_IS,
-        policy=Policy(ledger="pairwise"),
+        policy=Policy(),
+        expect=backed("the mean of a known column, rounded to half its standard error"),
     ),
 )

@@ -10,9 +10,9 @@ NEAR = "zip = '10437'"
 
 IS_IN_ONCOLOGY = f"{V} and ward = 'oncology'"
 
-PAIRWISE = Policy(ledger="pairwise")
-LINEAR = Policy(ledger="linear")
-STRICT = Policy(ledger="pairwise", strict=True)
+PAIRWISE = Policy()
+LINEAR = Policy()
+STRICT = Policy()
 
 
 def in_session(text: str, role: str = ADA) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, Attack, Channel, Secret, attack, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, attack, backed, of_kind
 
 _STATISTICS = {
     "pg_stats": "select most_common_vals::text from pg_stats where tablename = 'patients'",
@@ -28,16 +28,27 @@ _STATISTICS = {
     "pg_hba_file_rules": "select * from pg_hba_file_rules",
     "information_schema": "select * from information_schema.columns",
     "toast table": "select chunk_data from pg_toast.pg_toast_1",
-    "ledger": "select * from kanon.query_log",
+    "record": "select * from kanon.query_log",
     "declarations": "select * from kanon.declarations",
     "foreign key tells that a row exists": "insert into query_evil.t select patient_id from"
     " hospital.patients",
 }
 
+_OF_THE_SERVER = {
+    *("pg_stat_activity", "pg_stat_all_tables", "pg_statio_all_tables", "pg_locks", "information_schema"),
+}
+"""What differs between databases, whoever is in them."""
+
 ATTACKS: tuple[Attack, ...] = of_kind(
     "statistics and catalogs",
     *(
-        attack(name, text, secret=Secret.SERVER, expect=REFUSED, channel=Channel.EFFECT)
+        attack(
+            name,
+            text,
+            secret=Secret.SERVER,
+            expect=backed("PostgreSQL shows it to every role") if name in _OF_THE_SERVER else REFUSED,
+            channel=Channel.EFFECT,
+        )
         for name, text in _STATISTICS.items()
     ),
 )

@@ -18,6 +18,7 @@ from tests.query.cases import (
     V,
     attack,
     backed,
+    limited,
     of_kind,
 )
 from tests.query.hospital import ADA, BEN
@@ -50,8 +51,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(f"{V} or not {_PAD}"),
         Step("select sum(cost) from patients"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=LINEAR,
+        expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),
     ),
     attack(
         "general tracker without the total: q(T) + q(not T)",
@@ -115,8 +116,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(f"{V} or not {_PAD}"),
         Step("select sum(cost) from patients"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=LINEAR,
+        expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),
     ),
     attack(
         "tracker by two roles, query by query",
@@ -124,8 +125,8 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(f"{V} or not {_PAD}", BEN),
         Step("select sum(cost) from patients", role=ADA),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
         policy=LINEAR,
+        expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),
     ),
     attack(
         "tracker through visits of the person",

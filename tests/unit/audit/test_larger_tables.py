@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.worker.audit.column_sets import People, grouping_of
+from kanon_pg.worker.audit.column_sets import Persons, grouping_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.row_types import RowTypeTable
@@ -70,7 +70,7 @@ def sizes_of(table: RowTypeTable, columns) -> list[int]:
 @pytest.mark.parametrize("k", [2, 5, 11])
 def test_violating_sets_of_larger_tables(seed, people, k):
     table = skewed_table(seed, 2000, people=people, nobody=0.1 * (seed % 2))
-    counting = People.of(table)
+    counting = Persons.of(table)
     expected = minimal_by_hand(
         table.width, lambda columns: counting.sizes(grouping_of(table, columns)).min() < k
     )
@@ -80,7 +80,7 @@ def test_violating_sets_of_larger_tables(seed, people, k):
 @pytest.mark.parametrize("people", [None, 150])
 def test_people_of_classes_are_counted_once(people):
     table = skewed_table(3, 500, people=people, nobody=0.2)
-    counting = People.of(table)
+    counting = Persons.of(table)
     for columns in combinations(range(table.width), 2):
         assert sorted(counting.sizes(grouping_of(table, columns)).tolist()) == sizes_of(table, columns)
 

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from kanon_pg.audit.findings import ViolatingSet
 from kanon_pg.reports.assemble import MOST_COLUMNS, MOST_LINES, MOST_SETS, drawable, report, sets_section
 from kanon_pg.reports.costs import curve_section
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, SetMatrix, Table, html_page
+from kanon_pg.reports.document import (
+    Bar,
+    BarChart,
+    BarGroup,
+    PageFigure,
+    Section,
+    SetMatrix,
+    Table,
+    html_page,
+)
 from tests.fixtures.audit_reports import antichain, audit_of, curve_of, parsed, violating
 from tests.fixtures.examples import examples
 
@@ -82,7 +91,7 @@ def test_a_single_set_of_many_columns_is_drawn() -> None:
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=15))
 def test_bars_are_as_long_as_their_values(values: list[int]) -> None:
     chart = BarChart((BarGroup("", tuple(Bar(value, f"{value:,}", "risk") for value in values)),))
-    figure = Figure("bars", "Bars", "How long they are.", chart, Table("", ("value",), ()))
+    figure = PageFigure("bars", "Bars", "How long they are.", chart, Table("", ("value",), ()))
     page = parsed(html_page(replace(report(audit_of()), sections=(Section("bars", "Bars", (), (figure,)),))))
     lines = [node for node in page.all("span") if node.attributes.get("class") == "bar"]
     for line, value in zip(lines, values, strict=True):

@@ -1,0 +1,250 @@
+"""Blocks: what a query asks about people, cut out of its text.
+
+In the trees of a block every column is ``"source"."column"`` with the alias of one of its sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from kanon_pg.queries.facts import Column, Relation
+from kanon_pg.queries.scanner import PLACE
+from kanon_pg.queries.trees import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A relation in FROM.
+
+    Parameters
+    ----------
+    alias : str
+        Its name in the trees of the block; unique in the whole query.
+    on : tuple of Tree or None
+        The conditions of a LEFT JOIN that adds it, None if it is joined by the block's conditions.
+    """
+
+    alias: str
+    relation: Relation
+    on: tuple[Tree, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One aggregate.
+
+    Parameters
+    ----------
+    function : str
+        A name of `FIGURES`.
+    argument : Tree or None
+        What is aggregated; None for ``count(*)``.
+    conditions : tuple of Tree
+        All of them hold for the rows that enter (FILTER).
+    fraction : Tree or None
+        The constant of a percentile.
+    written : Tree
+        The aggregate as PostgreSQL would compute it, for its type and its errors.
+    """
+
+    function: str
+    argument: Tree | None
+    conditions: tuple[Tree, ...]
+    fraction: Tree | None
+    written: Tree
+
+
+FIGURES = frozenset(
+    [
+        "count",
+        "count_distinct",
+        "sum",
+        "avg",
+        "variance",
+        "var_samp",
+        "var_pop",
+        "stddev",
+        "stddev_samp",
+        "stddev_pop",
+        "percentile_cont",
+        "percentile_disc",
+        "min",
+        "max",
+    ]
+)
+
+SPREADS = frozenset(["variance", "var_samp", "var_pop", "stddev", "stddev_samp", "stddev_pop"])
+PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
+EXTREMES = frozenset({"min", "max"})
+
+
+@dataclass(frozen=True)
+class Block:
+    """One SELECT about people.
+
+    Parameters
+    ----------
+    name : str
+        Of the table that stands in the rest for the block's rows.
+    conditions : tuple of Tree
+        All of them hold; links and other joins are among them.
+    keys : tuple of Tree
+        Columns ``k1``, ``k2`` ... of the rows.
+    figures : tuple of Figure
+        Columns ``f1``, ``f2`` ...
+    inner : tuple of Source
+        Those of subqueries in conditions (EXISTS, IN).
+    leaves_out_nobody : bool
+        Whether rows about nobody are left out, that the query as written has.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    conditions: tuple[Tree, ...]
+    keys: tuple[Tree, ...]
+    figures: tuple[Figure, ...]
+    inner: tuple[Source, ...] = ()
+    leaves_out_nobody: bool = False
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """All expressions."""
+        figures = [(*figure.conditions, figure.argument) for figure in self.figures]
+        on = [one for source in self.sources for one in source.on or ()]
+        return (
+            *self.conditions,
+            *on,
+            *self.keys,
+            *(one for some in figures for one in some if one is not None),
+        )
+
+    def column(self, tree: Tree) -> Column:
+        """Return the column that a node of the kind 'Column' names."""
+        alias, name = column_name(tree)
+        relation = next(source.relation for source in (*self.sources, *self.inner) if source.alias == alias)
+        found = relation.column(name)
+        if found is None:
+            raise AssertionError("A block names a column that its source does not have.")
+        return found
+
+    def secrets(self, trees: Iterable[Tree]) -> frozenset[tuple[str, str]]:
+        """Return alias and name of the secret columns in expressions."""
+        own = {source.alias for source in (*self.sources, *self.inner)}
+        return frozenset(
+            column_name(node)
+            for tree in trees
+            for node in tree.walk()
+            if node.kind == "Column" and column_name(node)[0] in own and self.column(node).is_secret
+        )
+
+    @cached_property
+    def found_by_secrets(self) -> frozenset[str]:
+        """Aliases of public sources of which secrets choose the row: their columns are secrets of people."""
+        public = {source.alias for source in self.sources if source.relation.protection is None}
+        conditions = [*self.conditions, *(one for source in self.sources for one in source.on or ())]
+        found = set[str]()
+        while True:
+            more = {
+                alias
+                for condition in conditions
+                if self.secrets([condition]) or not found.isdisjoint(aliases(condition))
+                for alias in aliases(condition) & public
+            }
+            # what decides a LEFT JOIN is not in its columns alone
+            more |= {
+                source.alias
+                for source in self.sources
+                if any(self.secrets([one]) or not found.isdisjoint(aliases(one)) for one in source.on or ())
+            }
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
+    def depends_on_secrets(self, tree: Tree) -> bool:
+        """Return whether an expression says something of secrets."""
+        return bool(self.secrets([tree])) or not self.found_by_secrets.isdisjoint(aliases(tree))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A figure of one block that is a constant in others.
+
+    Parameters
+    ----------
+    place : int
+        Its place among the constants.
+    block : str
+        Name of the block that has one row with it.
+    figure : Tree
+        An expression of that row.
+    """
+
+    place: int
+    block: str
+    figure: Tree
+
+    @property
+    def tree(self) -> Tree:
+        """What stands for it in other blocks."""
+        return Tree("Literal", {"this": f"{PLACE}{self.place}", "is_string": True})
+
+    def is_in(self, block: Block) -> bool:
+        """Return whether it stands in a block."""
+        return any(node == self.tree for tree in block.trees for node in tree.walk())
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A query as blocks and the rest.
+
+    Parameters
+    ----------
+    rest : Tree
+        The query with tables of the blocks' names in place of the blocks.
+    constants : tuple of str
+        SQL of the constants in all trees; NULL for those that are computed.
+    computed : tuple of Computed
+        Each is of a block that stands before those in which it is a constant.
+    """
+
+    blocks: tuple[Block, ...]
+    rest: Tree
+    constants: tuple[str, ...] = ()
+    computed: tuple[Computed, ...] = ()
+
+
+def aliases(tree: Tree) -> frozenset[str]:
+    """Return the aliases of the sources that an expression names."""
+    return frozenset(column_name(node)[0] for node in tree.walk() if node.kind == "Column")
+
+
+def column_name(tree: Tree) -> tuple[str, str]:
+    """Return the alias and the name of a column of a block."""
+    table, name = tree.child("table"), tree.child("this")
+    return ("" if table is None else table.text("this")), ("" if name is None else name.text("this"))
+
+
+def column_tree(alias: str, name: str, place: int = 0) -> Tree:
+    """Return the tree of a column."""
+    return Tree("Column", {"this": name_tree(name), "table": name_tree(alias)}, place)
+
+
+BIGINT = Tree("DataType", {"this": "BIGINT", "nested": False})
+"""The type that secret whole numbers are added and multiplied in."""
+
+
+def name_tree(name: str) -> Tree:
+    """Return the tree of a name, quoted."""
+    return Tree("Identifier", {"this": name, "quoted": True})
+
+
+def equal_columns(condition: Tree) -> tuple[tuple[str, str], ...]:
+    """Return the columns that a condition holds equal to each other, none if it says something else."""
+    while condition.kind == "Paren":
+        condition = condition.child("this") or Tree("Null", {})
+    sides = [condition.child("this"), condition.child("expression")]
+    if condition.kind != "EQ" or any(side is None or side.kind != "Column" for side in sides):
+        return ()
+    return tuple(column_name(side) for side in sides if side is not None)

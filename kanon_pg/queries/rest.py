@@ -1,0 +1,58 @@
+"""The SQL of the rest of a query: the analyst's own, over the rows that its blocks gave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.queries.blocks import Cut
+from kanon_pg.queries.trees import render
+
+
+@dataclass(frozen=True, slots=True)
+class BlockAnswer:
+    """What was shown of a block.
+
+    Parameters
+    ----------
+    types : Mapping of str to str
+        SQL of the type of each column, in order.
+    rows : sequence of Mapping of str to (str or None)
+        Values as text, by column.
+    """
+
+    types: Mapping[str, str]
+    rows: Sequence[Mapping[str, str | None]]
+
+
+def rest_sql(cut: Cut, answers: Mapping[str, BlockAnswer]) -> str:
+    """Return the SQL of the rest; its one parameter is `rest_rows` as jsonb.
+
+    Parameters
+    ----------
+    answers : Mapping of str to BlockAnswer
+        By the name of the block.
+    """
+    tables = [
+        f"{Identifier.of(name)} AS (SELECT * FROM pg_catalog.jsonb_to_recordset("
+        f"$1::pg_catalog.jsonb OPERATOR(pg_catalog.->) {Literal(name)}) AS t({_columns(answer)}))"
+        for name, answer in answers.items()
+    ]
+    clause = cut.rest.child("with_")
+    is_recursive = clause is not None and bool(clause.args.get("recursive"))
+    tables += [
+        render(one, cut.constants) for one in (() if clause is None else clause.children("expressions"))
+    ]
+    body = render(cut.rest.having(with_=None), cut.constants)
+    return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(tables)} {body}" if tables else body
+
+
+def rest_rows(answers: Mapping[str, BlockAnswer]) -> str:
+    """Return the rows of all blocks as JSON."""
+    return json.dumps({name: answer.rows for name, answer in answers.items()})
+
+
+def _columns(answer: BlockAnswer) -> str:
+    return ", ".join(f"{Identifier.of(name)} {kind}" for name, kind in answer.types.items())

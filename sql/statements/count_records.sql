@@ -1,0 +1,2 @@
+-- How many records of answers there are.
+SELECT count(*) AS records FROM kanon.record
