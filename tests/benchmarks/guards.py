@@ -1,4 +1,4 @@
-"""What guarding costs beside TPC-H: one large table, the first query of a session, and a record that grows."""
+"""What guarding costs beside TPC-H: one large table, the first query of a session, a growing record."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _first(dsn: str, text: str) -> tuple[float, float]:
 
 
 def growing_record(settings: Settings) -> Iterator[Table]:
-    """How long an answer of 1,000 groups is compared and recorded while a record grows, and how large it is."""
+    """How long an answer of 1,000 groups takes while a record grows, and how large that is."""
     wanted = 20_000 if settings.quick else 1_000_000
     shown = {wanted // 100, wanted // 10, wanted // 2, wanted}
     rows, draw = [], random.Random(1)

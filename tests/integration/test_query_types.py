@@ -27,7 +27,8 @@ create domain code as char(4);
 create table moods (label text primary key, points int);
 insert into moods values ('sad', 1), ('ok', 2), ('glad', 3);
 create table people (
-    person int primary key, sex sex, cost euro, born day, mood mood, state state, code code, wards text[], costs numeric(6, 2)[],
+    person int primary key, sex sex, cost euro, born day, mood mood, state state, code code, wards text[],
+    costs numeric(6, 2)[],
     place point, address text collate "case_blind"
 );
 insert into people
