@@ -373,11 +373,10 @@ class _Answering:
             ):
                 stack.enter_context(one)
             for form, kinds, planned in zip(forms, types, blocks, strict=True):
-                text = form.text
-                for name, kind in kinds.items():
-                    text = text.replace("{" + name + "}", kind)
                 _, record = self.records[planned.people.space]
-                rows = self.db.read(Statement(f"{text} LIMIT {most + 1}", ("text",)), str(record.seed))
+                rows = self.db.read(
+                    Statement(f"{form.typed(kinds)} LIMIT {most + 1}", ("text",)), str(record.seed)
+                )
                 if len(rows) > most:
                     raise LimitExceeded("The answer has too many rows.", hint="Ask for fewer.")
                 figures = range(1, len(planned.block.figures) + 1)

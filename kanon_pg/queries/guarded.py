@@ -6,7 +6,7 @@ Sketches are sums modulo 2**31 of hashes over rows, so that those of a roll-up a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier
@@ -94,7 +94,7 @@ class Guarded:
     text : str
         Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no
         rows), those of all rows as ``n0``, ``counts`` (of bucket and people of each figure in it) and
-        ``sketch``. Takes the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
+        ``sketch``. Takes the seed of hashes; see `typed`.
     channels : tuple of str
         Of each set, in the order of the numbers in ``sketch``.
     measures : tuple of Measure
@@ -120,6 +120,22 @@ class Guarded:
     divides_people: bool
     secret_keys: tuple[int, ...]
     chooses_secretly: bool
+
+    def typed(self, kinds: Mapping[str, str]) -> str:
+        """Return the text for the types of its keys and figures."""
+        text = self.text
+        for name, kind in kinds.items():
+            text = text.replace(f"{{{name}}}", kind).replace(f"{{={name}}}", _SPELLINGS.get(kind, ""))
+        return text
+
+
+_SPELLINGS = {
+    "numeric": "pg_catalog.trim_scale",
+    "interval": "pg_catalog.justify_interval",
+    "real": "0::pg_catalog.float4 + ",
+    "double precision": "0::pg_catalog.float8 + ",
+}
+"""By types whose equal values can be written in several ways: what writes them in one."""
 
 
 def guarded(
@@ -275,6 +291,12 @@ class _Writer:
         for number in range(len(self.filters)):
             named = [one for one in self.block.figures if self.rounds(one) and self.set_of(one) == number]
             yield self.sql(named[0].argument) if named and named[0].argument is not None else None
+
+    def spelled(self, number: int, key: Tree) -> str:
+        """Return SQL of a key; equal values of secrets are written in one way."""
+        value = self.sql(self.key(key))
+        has_scale = key.kind == "Column" and "(" in self.block.column(key).type_name
+        return value if number - 1 not in self.secret_keys or has_scale else f"{{=k{number}}}({value})"
 
     def key(self, tree: Tree) -> Tree:
         """Return a key; of secret numbers, that which is none is missing, so that no function of it fails."""
@@ -440,7 +462,9 @@ class _Writer:
         return any(key <= given for key in source.relation.unique_keys)
 
     def rows(self, channels: dict[str, str]) -> str:
-        outputs = [f"{self.sql(self.key(key))} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
+        outputs = [
+            f"{self.spelled(number, key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)
+        ]
         person = [
             f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}::{kind}"
             for name, kind in zip(self.people.columns, self.people.types, strict=True)

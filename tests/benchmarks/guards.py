@@ -22,7 +22,7 @@ _K = 5
 _GROUPS = 1000
 _LARGE = """
     create table {name} as
-        select i as person, i % 50 as ward, (i * 7919) % 97 as age, i % 3 = 0 as is_f,
+        select i as person, i % 50 as ward, (i::bigint * 7919) % 97 as age, i % 3 = 0 as is_f,
             round(((i::bigint * 104729) % 100003) / 7.0, 2) as cost
         from generate_series(1, {rows}) as i;
     alter table {name} add primary key (person);
