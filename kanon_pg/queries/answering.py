@@ -28,7 +28,7 @@ from kanon_pg.queries.cutting import cut
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.forms import check_forms
-from kanon_pg.queries.guarded import Guarded, guarded
+from kanon_pg.queries.guarded import Guarded, guarded, typed
 from kanon_pg.queries.judging import MOST_KEYS, BlockRow, Judgement, judge
 from kanon_pg.queries.load_facts import load_facts
 from kanon_pg.queries.noise.drawing import Drawing
@@ -135,10 +135,11 @@ def understand(db: Database, request: QueryRequest, role: str) -> Understood:
     facts = load_facts(db, request.text, request.search_path, role)
     found = cut(parse(scanned), facts, scanned.constants)
     understood = Understood(found, facts, tuple(_planned(db, block, facts) for block in found.blocks))
-    rules = [rule for one in understood.blocks for rule in one.rules]
-    if all(rule.noise is None for rule in rules):
+    if not understood.blocks:
         return understood
-    if db.row(statement("is_exact"), sorted({rule.relation for rule in rules}), role)["is_exact"]:
+    relations = sorted({rule.relation for one in understood.blocks for rule in one.rules})
+    spaces = sorted({one.people.space for one in understood.blocks})
+    if db.row(statement("is_exact"), relations, spaces, role)["is_exact"]:
         return understood
     for one in understood.blocks:
         _noise_form(one, understood, found.constants)
@@ -153,7 +154,7 @@ def _noise_of(planned: _Planned) -> dict[int, NoiseSettings]:
             "Q601",
             0,
             "The tables of these people do not agree in the epsilon and delta of their noise.",
-            "A curator gives them the same ones: kanon_protect.",
+            "A curator gives all of them the same ones: kanon_protect.",
         )
     return found
 
@@ -418,7 +419,7 @@ class _Answering:
                     without_statistics(self.db),
                 ):
                     stack.enter_context(one)
-                found = self.db.read(Statement(form.text, ("text",)), str(record.seed))
+                found = self.db.read(Statement(typed(form.text, kinds), ("text",)), str(record.seed))
             rows = drawing.rows(found, kinds)
             if len(rows) > min(rule.rows for rule in self.rules):
                 raise LimitExceeded("The answer has too many rows.", hint="Ask for fewer.")
@@ -502,11 +503,10 @@ class _Answering:
             ):
                 stack.enter_context(one)
             for form, kinds, planned in zip(forms, types, blocks, strict=True):
-                text = form.text
-                for name, kind in kinds.items():
-                    text = text.replace("{" + name + "}", kind)
                 _, record = self.records[planned.people.space]
-                rows = self.db.read(Statement(f"{text} LIMIT {most + 1}", ("text",)), str(record.seed))
+                rows = self.db.read(
+                    Statement(f"{form.typed(kinds)} LIMIT {most + 1}", ("text",)), str(record.seed)
+                )
                 if len(rows) > most:
                     raise LimitExceeded("The answer has too many rows.", hint="Ask for fewer.")
                 figures = range(1, len(planned.block.figures) + 1)

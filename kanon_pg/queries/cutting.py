@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from kanon_pg.queries.blocks import (
     BIGINT,
@@ -82,6 +83,15 @@ class _Cte:
     query: Tree
     columns: tuple[str, ...]
     around: Mapping[str, _Cte]
+    is_about_people: bool = False
+
+
+_Reach = tuple[Tree, Mapping[str, _Cte]]
+"""A query without the WITH items that are rows of people, and what is in reach below it."""
+
+_MOST_TABLES = 100
+_MOST_PARTS = 10_000
+"""Of a query, and of an output: subqueries that are named twice would double both."""
 
 
 def cut(tree: Tree, facts: Facts, constants: Sequence[str]) -> Cut:
@@ -110,6 +120,7 @@ class _Cutter:
         self.facts, self.written = facts, written
         self.blocks: list[Block] = []
         self.computed: list[tuple[Tree, Mapping[str, _Cte], Computed]] = []
+        self.clauses: dict[tuple[int, int], tuple[Tree, Mapping[str, _Cte], _Reach]] = {}
         self.aliases = 0
         self.names = 0
 
@@ -142,11 +153,18 @@ class _Cutter:
 
         return tree.replaced(change)
 
-    def with_clause(self, tree: Tree, ctes: Mapping[str, _Cte]) -> tuple[Tree, Mapping[str, _Cte]]:
+    def with_clause(self, tree: Tree, ctes: Mapping[str, _Cte]) -> _Reach:
         """Return a query whose WITH has only what is no rows of people, and what is in reach below."""
         clause = tree.child("with_")
         if clause is None:
             return tree, ctes
+        # each is read once, however often it is looked at: its blocks are answered once
+        place = id(tree), id(ctes)
+        if place not in self.clauses:
+            self.clauses[place] = tree, ctes, self.read_clause(tree, clause, ctes)
+        return self.clauses[place][2]
+
+    def read_clause(self, tree: Tree, clause: Tree, ctes: Mapping[str, _Cte]) -> _Reach:
         reach, left = dict(ctes), []
         for item in clause.children("expressions"):
             name, query, alias = _cte_name(item), item.child("this"), item.child("alias")
@@ -155,15 +173,16 @@ class _Cutter:
                     "Q010", item.place, "This WITH is not understood.", "Write WITH name AS (SELECT ...)."
                 )
             columns = tuple(folded(one) for one in alias.children("columns"))
-            found = _Cte(query, columns, dict(reach))
-            if is_plain(query) and self.reads_people(query, reach):
+            around = dict(reach)
+            found = _Cte(query, columns, around, is_plain(query) and self.reads_people(query, around))
+            if found.is_about_people:
                 if clause.args.get("recursive"):
                     raise Refusal(
                         "Q110", item.place, "A recursive query cannot read people.", "Leave RECURSIVE out."
                     )
                 reach[name] = found
                 continue
-            left.append(item.having(this=self.query(query, reach)))
+            left.append(item.having(this=self.query(query, around)))
             if is_plain(query):
                 reach[name] = found
             else:
@@ -194,7 +213,7 @@ class _Cutter:
             elif item.kind == "Table":
                 cte = self.cte(item, ctes)
                 if cte is not None:
-                    if is_plain(cte.query) and self.reads_people(cte.query, cte.around):
+                    if cte.is_about_people:
                         return True
                     continue
                 relation = relation_named(item, self.facts)
@@ -207,6 +226,8 @@ class _Cutter:
     def source(self, relation: Relation, place: int, on: tuple[Tree, ...] | None = None) -> Source:
         if relation.obstacle is not None:
             raise Refusal("Q109", place, *relation.obstacle)
+        if self.aliases == _MOST_TABLES:
+            raise Refusal("Q111", place, "There are too many tables in this query.", "Name each once.")
         self.aliases += 1
         return Source(f"s{self.aliases}", relation, on)
 
@@ -301,9 +322,10 @@ class _Cutter:
             value = tree.child("this") if tree.kind == "Alias" else tree
             if value is None:
                 raise Refusal("Q010", tree.place, "This output is not understood.")
-            found.append(
-                (_output_name(tree), Tree("Paren", {"this": self.value(value, rows, ctes)}, tree.place))
-            )
+            output = self.value(value, rows, ctes)
+            if sum(1 for _ in islice(output.walk(), _MOST_PARTS)) == _MOST_PARTS:
+                raise Refusal("Q111", tree.place, "This output has too many parts.", "Name each once.")
+            found.append((_output_name(tree), Tree("Paren", {"this": output}, tree.place)))
         return [(name, value.child("this") if _is_column(value) else value) for name, value in found]  # type: ignore[misc]
 
     def join(self, join: Tree, rows: _Rows, ctes: Mapping[str, _Cte]) -> None:

@@ -6,7 +6,7 @@ Sketches are sums modulo 2**31 of hashes over rows, so that those of a roll-up a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier
@@ -21,7 +21,7 @@ from kanon_pg.queries.blocks import (
     column_name,
     equal_columns,
 )
-from kanon_pg.queries.facts import Facts
+from kanon_pg.queries.facts import Column, Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.forms import COMPARISONS
 from kanon_pg.queries.people import People
@@ -35,6 +35,25 @@ NOBODY = -1
 """People of a figure without rows."""
 
 _MOST = 2**31 - 1
+
+_HASHES = {
+    "smallint": "hashint8extended({}::pg_catalog.int8, {})",
+    "integer": "hashint8extended({}::pg_catalog.int8, {})",
+    "bigint": "hashint8extended({}, {})",
+    "numeric": "hash_numeric_extended({}, {})",
+    "text": "hashtextextended({}, {})",
+    "character varying": "hashtextextended({}, {})",
+    "uuid": "uuid_hash_extended({}, {})",
+}
+"""By types, without what stands in parentheses: hashes that take a seed, and make no record first."""
+
+_IN_RECORDS = frozenset(
+    {
+        *("boolean", "character", "date", "double precision", "interval", "real"),
+        *("timestamp without time zone", "timestamp with time zone", "time without time zone"),
+    }
+)
+"""Further types whose hashes are those of records; of all others, texts are hashed."""
 
 _ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
 _MOST_ARITHMETIC = 20
@@ -75,7 +94,7 @@ class Guarded:
     text : str
         Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no
         rows), those of all rows as ``n0``, ``counts`` (of bucket and people of each figure in it) and
-        ``sketch``. Takes the seed of hashes and types in place of ``{k1}`` ... ``{f1}`` ...
+        ``sketch``. Takes the seed of hashes; see `typed`.
     channels : tuple of str
         Of each set, in the order of the numbers in ``sketch``.
     measures : tuple of Measure
@@ -101,6 +120,27 @@ class Guarded:
     divides_people: bool
     secret_keys: tuple[int, ...]
     chooses_secretly: bool
+
+    def typed(self, kinds: Mapping[str, str]) -> str:
+        """Return the text for the types of its keys and figures."""
+        return typed(self.text, kinds)
+
+
+def typed(form: str, kinds: Mapping[str, str]) -> str:
+    """Return a form with types in place of ``{f1}`` ..., and what spells keys in place of ``{=k1}`` ..."""
+    text = form
+    for name, kind in kinds.items():
+        text = text.replace("{" + name + "}", kind).replace("{=" + name + "}", _SPELLINGS.get(kind, ""))
+    return text
+
+
+_SPELLINGS = {
+    "numeric": "pg_catalog.trim_scale",
+    "interval": "pg_catalog.justify_interval",
+    "real": "0::pg_catalog.float4 + ",
+    "double precision": "0::pg_catalog.float8 + ",
+}
+"""By types whose equal values can be written in several ways: what writes them in one."""
 
 
 def guarded(
@@ -132,11 +172,18 @@ class _Writer:
         self.filters: list[tuple[Tree, ...]] = [()]
         self.arguments: dict[int, str] = {}
         self.once = frozenset[int]()
+        self.is_person = people.alias == people.finest.alias and any(
+            key <= set(people.columns) for key in people.finest.relation.unique_keys
+        )
+        """Whether everybody has one row at most."""
+        self.is_row = self.is_person and people.finest.on is None and not block.found_by_secrets
+        """Whether every row is somebody's, and the only one: nothing has to be grouped by person."""
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
         self.whole: dict[str, str] = {}
         self.rounds_means = True
+        self.all_are_secret = False
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
@@ -153,11 +200,35 @@ class _Writer:
 
     # --- hashes --------------------------------------------------------------------------------------------
 
-    def row_hash(self, source: Source, *more: str) -> str:
-        columns = source.relation.key or tuple(
-            column.name for column in source.relation.columns if column.is_built_in
-        )
-        return _hash([f"{source.alias}.{Identifier.of(name)}" for name in columns] + list(more))
+    def row_hash(self, source: Source, content: Column | None = None) -> str:
+        """Return the hash of a row of a source, or of the row with a value of it."""
+        key = [column for column in map(source.relation.column, source.relation.key) if column is not None]
+        columns = key or [column for column in source.relation.columns if column.is_built_in]
+        cells = [
+            _cell(f"{source.alias}.{Identifier.of(column.name)}", column.type_name) for column in columns
+        ]
+        found = f"pg_catalog.hash_record_extended(ROW({', '.join(cells)}), {SEED})"
+        if key and all(_bare(column.type_name) in _HASHES for column in key):
+            found = SEED
+            for cell, column in zip(cells, key, strict=True):
+                found = _hash(cell, column.type_name, found)
+        if content is not None:
+            value = f"{source.alias}.{Identifier.of(content.name)}"
+            hashed = _hash(value, content.type_name, found)
+            found = f"CASE WHEN {value} IS NULL THEN {found} ELSE {hashed} END"
+        return _folded(found)
+
+    def person_hash(self) -> str:
+        """Return the hash of a row's ``person``; 0 for nobody."""
+        kinds = self.people.types
+        found = _hash("person", kinds[0] if len(kinds) == 1 else "record", SEED)
+        return _folded(found if self.is_row else f"coalesce({found}, 0)")
+
+    def is_by_person(self) -> bool:
+        """Return whether a row is identified by its person, and hashed alike."""
+        names = self.people.finest.relation.key
+        kinds = [column.type_name for column in map(self.people.finest.relation.column, names) if column]
+        return names == self.people.columns and kinds == list(self.people.types) and len(names) == 1
 
     def channels(self) -> dict[str, str]:
         """Return the hash of a row in each channel."""
@@ -170,9 +241,7 @@ class _Writer:
             assert column is not None  # noqa: S101 - the block was checked
             if owner is not finest:
                 found[f"content:{owner.relation.oid}:0"] = self.row_hash(owner)
-            found[f"content:{owner.relation.oid}:{column.number}"] = self.row_hash(
-                owner, f"{alias}.{Identifier.of(name)}"
-            )
+            found[f"content:{owner.relation.oid}:{column.number}"] = self.row_hash(owner, column)
         self.once = frozenset(
             place
             for place, channel in enumerate(found)
@@ -219,15 +288,9 @@ class _Writer:
             measures=tuple(measures),
             sets=len(self.filters),
             rounded=tuple(self.rounded_columns()),
-            divides_people=self.has_one_row_per_person(),
+            divides_people=self.is_person,
             secret_keys=self.secret_keys,
             chooses_secretly=self.chooses,
-        )
-
-    def has_one_row_per_person(self) -> bool:
-        """Return whether everybody stands in one row of the block at most."""
-        return self.people.alias == self.people.finest.alias and any(
-            key <= set(self.people.columns) for key in self.people.finest.relation.unique_keys
         )
 
     def rounded_columns(self) -> Iterator[str | None]:
@@ -235,6 +298,13 @@ class _Writer:
         for number in range(len(self.filters)):
             named = [one for one in self.block.figures if self.rounds(one) and self.set_of(one) == number]
             yield self.sql(named[0].argument) if named and named[0].argument is not None else None
+
+    def spelled(self, number: int, key: Tree) -> str:
+        """Return SQL of a key; equal values of secrets are written in one way."""
+        value = self.sql(self.key(key))
+        has_scale = key.kind == "Column" and "(" in self.block.column(key).type_name
+        is_secret = self.all_are_secret or number - 1 in self.secret_keys
+        return f"{{=k{number}}}({value})" if is_secret and not has_scale else value
 
     def key(self, tree: Tree) -> Tree:
         """Return a key; of secret numbers, that which is none is missing, so that no function of it fails."""
@@ -400,8 +470,13 @@ class _Writer:
         return any(key <= given for key in source.relation.unique_keys)
 
     def rows(self, channels: dict[str, str]) -> str:
-        outputs = [f"{self.sql(self.key(key))} AS k{number}" for number, key in enumerate(self.block.keys, 1)]
-        person = [f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}" for name in self.people.columns]
+        outputs = [
+            f"{self.spelled(number, key)} AS k{number}" for number, key in enumerate(self.block.keys, 1)
+        ]
+        person = [
+            f"{Identifier.of(self.people.alias)}.{Identifier.of(name)}::{kind}"
+            for name, kind in zip(self.people.columns, self.people.types, strict=True)
+        ]
         outputs.append(f"{person[0] if len(person) == 1 else 'ROW(' + ', '.join(person) + ')'} AS person")
         written: dict[str, str] = {}
         for number, figure in enumerate(self.block.figures, 1):
@@ -438,31 +513,39 @@ class _Writer:
     def shown_tables(self, keys: list[str], sums: list[str], channels: dict[str, str]) -> list[str]:
         """Return the tables that count people and add up figures of the rows that are chosen."""
         inner, middle, outer = _Columns("i"), _Columns("m"), _Columns("o")
-        everybody = middle.of("count(person)")
+
+        def rows_with(argument: str, condition: str) -> str:
+            """Return how many rows have an argument, and satisfy a condition."""
+            if self.is_row:
+                return middle.of(f"count({argument}){_filter(condition)}")
+            return middle.of(f"sum({inner.of(f'count({argument}){_filter(condition)}')})::pg_catalog.int8")
+
+        def people_with(condition: str, counted: str = "person") -> str:
+            """Return how many people have rows that satisfy a condition."""
+            if self.is_row:
+                return middle.of(f"count(*){_filter(condition)}")
+            rows = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
+            return middle.of(f"count({counted}){rows}")
+
+        everybody = people_with("")
         self.people_columns, by_bucket = [outer.of(f"sum({everybody})")], []
         for number, figure in enumerate(self.block.figures, 1):
             condition, argument = self.condition(number, figure), self.arguments.get(number, "*")
-            entering = inner.of(f"count({argument}){_filter(condition)}")
-            entered = f" FILTER (WHERE {inner.of(f'count(*){_filter(condition)}')} > 0)" if condition else ""
-            with_rows = middle.of(f"count(person){entered}") if condition else everybody
             counted = self.counted(number, figure)
-            counting = with_rows
-            if counted:
-                filled = inner.of(
-                    f"count(*) FILTER (WHERE {' AND '.join(filter(None, [condition, counted]))})"
-                )
-                counting = middle.of(f"count(person) FILTER (WHERE {filled} > 0)")
+            counting = people_with(" AND ".join(filter(None, [condition, counted])))
             by_bucket.append(counting)
             nobody = "false"
             if condition or not keys:  # rows whose person is unknown are rows
-                nobody = f"coalesce(sum({middle.of(f'count(*){entered}')}), 0) = 0"
+                nobody = f"coalesce(sum({people_with(condition, '*')}), 0) = 0"
             self.people_columns.append(outer.of(f"CASE WHEN {nobody} THEN {NOBODY} ELSE sum({counting}) END"))
             if self.is_other(figure) or self.counts_people(figure):
                 continue
-            rows = middle.of(f"sum({entering})::pg_catalog.int8")
-            self.row_columns[number] = outer.of(f"coalesce(sum({rows}), 0)::pg_catalog.int8")
+            self.row_columns[number] = outer.of(
+                f"coalesce(sum({rows_with(argument, condition)}), 0)::pg_catalog.int8"
+            )
             if figure.function != "count":
-                part = middle.of(f"sum({inner.of(f'sum({argument}){_filter(condition)}')})")
+                added = f"sum({argument}){_filter(condition)}"
+                part = middle.of(added if self.is_row else f"sum({inner.of(added)})")
                 self.sum_columns[number] = outer.of(f"sum({part})")
         hashed, bucketed, packed = self.sketch(sums, channels)
         entry = " || ".join(f"pg_catalog.int2send({one}::pg_catalog.int2)" for one in ["bucket", *by_bucket])
@@ -474,16 +557,18 @@ class _Writer:
         group = f"{', '.join(keys)}, " if keys else ""
         chosen = " WHERE chosen" if self.secret else ""
         by_keys = f" GROUP BY {', '.join(keys)}" if keys else ""
+        people = f"{', '.join([*keys, 'person', *inner.written(), *hashed])}"
         return [
-            f"shown_people AS (SELECT {', '.join([*keys, 'person', *inner.written(), *hashed])}"
-            f" FROM rows AS r{chosen} GROUP BY {group}person)",
+            f"shown_people AS (SELECT {', '.join(['*', *hashed])} FROM rows AS r{chosen})"
+            if self.is_row
+            else f"shown_people AS (SELECT {people} FROM rows AS r{chosen} GROUP BY {group}person)",
             f"shown_buckets AS (SELECT {', '.join([*keys, *middle.written(), *bucketed])}, bucket FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM shown_people) AS r GROUP BY {group}bucket)",
             f"shown AS (SELECT {', '.join([*keys, *outer.written(), *packed])} FROM shown_buckets{by_keys})",
         ]
 
     def bucket(self) -> str:
-        return f"({_hash(['person'])} % {self.buckets})::pg_catalog.int2"
+        return f"({self.person_hash()} % {self.buckets})::pg_catalog.int2"
 
     def known_keys(self, keys: list[str]) -> list[str]:
         return [key for number, key in enumerate(keys) if number not in self.secret_keys]
@@ -495,9 +580,9 @@ class _Writer:
         packed = [*packed, f"{_row(known)} AS g"]
         group = f"{', '.join(known)}, " if known else ""
         by_keys = f" GROUP BY {', '.join(known)}" if known else ""
-        people = ", ".join([*known, "person", *hashed])
+        people, by_person = ", ".join([*known, "person", *hashed]), f" GROUP BY {group}person"
         return [
-            f"known_people AS (SELECT {people} FROM rows AS r GROUP BY {group}person)",
+            f"known_people AS (SELECT {people} FROM rows AS r{'' if self.is_row else by_person})",
             f"known_buckets AS (SELECT {', '.join([*known, 'bucket', *bucketed])} FROM"
             f" (SELECT *, {self.bucket()} AS bucket FROM known_people) AS r GROUP BY {group}bucket)",
             f"known AS (SELECT {', '.join([*known, *packed])} FROM known_buckets{by_keys})",
@@ -512,14 +597,18 @@ class _Writer:
             condition = f" FILTER (WHERE w{number})" if number else ""
             for channel, name in enumerate(channels):
                 place = number * len(channels) + channel
-                value = f"r{channel}" if name != "people" else None
-                if value is None:
-                    added = f"(count(*){condition} * {_hash(['person'])})"
+                # a person whose row is the only one is hashed once
+                is_person = name == "people" or (channel == 1 and self.is_row and self.is_by_person())
+                value = self.person_hash() if is_person else f"r{channel}"
+                if self.is_row:
+                    added = f"CASE WHEN w{number} THEN {value} ELSE 0 END" if number else value
+                    hashed.append(f"{added} AS h{place}")
                 else:
                     # a row of a table above counts once, however many rows below it has
                     value = f"DISTINCT {value}" if channel in self.once else value
                     added = f"coalesce(sum({value}){condition}, 0)::pg_catalog.int8"
-                hashed.append(f"({added} & {_MOST})::pg_catalog.int4 AS h{place}")
+                    added = f"count(*){condition} * {self.person_hash()}" if is_person else added
+                    hashed.append(f"{_folded(f'({added})')} AS h{place}")
                 bucketed.append(f"(sum(h{place}) & {_MOST})::pg_catalog.int4 AS h{place}")
         entry = " || ".join(["pg_catalog.int2send(bucket)", *(f"pg_catalog.int4send({one})" for one in sums)])
         return hashed, bucketed, [f"coalesce(pg_catalog.string_agg({entry}, ''), '') AS sketch"]
@@ -600,10 +689,8 @@ class _Writer:
         ]
 
     def result(self, keys: list[str]) -> str:
-        shown = [
-            f"{'w' if self.chooses and key in self.known_keys(keys) else 's'}.{key}::pg_catalog.text AS {key}"
-            for key in keys
-        ]
+        known = self.known_keys(keys) if self.chooses else []
+        shown = [f"{text_of(f'w.{key}' if key in known else f's.{key}')} AS {key}" for key in keys]
         joins = ""
         # what known values let expect and secrets leave empty comes with nobody
         people = [f"coalesce(s.{self.people_columns[0]}, 0)::pg_catalog.int8 AS n0"]
@@ -612,7 +699,7 @@ class _Writer:
             if figure.function in PERCENTILES:
                 joins += f" LEFT JOIN middle_{number} AS x{number} ON x{number}.g = {_row(keys, 's.')}"
                 value = f"x{number}.o"
-            shown.append(f"({value})::{{f{number}}}::pg_catalog.text AS f{number}")
+            shown.append(f"{text_of(f'({value})::{{f{number}}}')} AS f{number}")
             people.append(f"coalesce(s.{self.people_columns[number]}, 0)::pg_catalog.int8 AS n{number}")
         if any(self.is_other(figure) and figure.function not in PERCENTILES for figure in self.block.figures):
             joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
@@ -687,9 +774,12 @@ class _Writer:
         left = [source for source in self.block.sources if source.on is not None]
         tables = " CROSS JOIN ".join([_table(source) for source in (*inner, *left)])
         tried = " AND ".join(["true", *(f"({one}) IS NOT NULL" for one in self.tried())])
+        chosen = [*self.block.conditions, *(one for source in left for one in source.on or ())]
+        conditions = "".join(f" AND ({self.sql(one)})" for one in chosen)
         return (
             f"SELECT {columns} FROM (SELECT 1) AS one LEFT JOIN"
-            f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{group}) AS t ON true WHERE {tried}"
+            f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{conditions}{group}) AS t"
+            f" ON true WHERE {tried}"
         )
 
 
@@ -698,7 +788,7 @@ class BlockWriter(_Writer):
 
     def plain_rows(self) -> str:
         """Return SQL of the rows, with person, keys and arguments, and which conditions hold for them."""
-        self.rounds_means = False
+        self.rounds_means, self.all_are_secret = False, True
         for figure in self.block.figures:
             self.set_of(figure)
         return self.rows({})
@@ -758,5 +848,27 @@ def _table(source: Source) -> str:
     return f"{name} AS {Identifier.of(source.alias)}"
 
 
-def _hash(cells: Sequence[str]) -> str:
-    return f"(pg_catalog.hash_record_extended(ROW({', '.join(cells)}), {SEED}) & {_MOST})::pg_catalog.int4"
+def _bare(type_name: str) -> str:
+    """Return the name of a type without what stands in parentheses; that of an array as it is."""
+    return type_name if type_name.endswith("[]") else type_name.partition("(")[0]
+
+
+def _cell(value: str, type_name: str) -> str:
+    """Return SQL of what is hashed of a value: not every type has a hash."""
+    bare = _bare(type_name)
+    return value if bare in _HASHES or bare in _IN_RECORDS else text_of(value)
+
+
+def _hash(value: str, type_name: str, seed: str) -> str:
+    """Return SQL of the hash of a value that is not NULL, as a bigint."""
+    form = _HASHES.get(_bare(type_name), "hash_record_extended(ROW({}), {})")
+    return f"pg_catalog.{form.format(value if type_name == 'record' else _cell(value, type_name), seed)}"
+
+
+def text_of(value: str) -> str:
+    """Return SQL of a value as its type writes it: a cast to text may be somebody's function."""
+    return f"CASE WHEN {value} IS NOT NULL THEN pg_catalog.format('%s', {value}) END"
+
+
+def _folded(value: str) -> str:
+    return f"({value} & {_MOST})::pg_catalog.int4"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kanon_pg.queries.blocks import Block, Source, column_name
-from kanon_pg.queries.facts import Facts, Link
+from kanon_pg.queries.facts import Facts, Link, Relation
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.trees import Tree
 
@@ -43,6 +43,8 @@ class People:
         Joins to add, in order.
     alias : str
         What has `columns`, which identify a person.
+    types : tuple of str
+        Types that these columns have in the table where a person is one: equal ones have equal hashes.
     finest : Source
         The source of which each row stands in one row of the block at most.
     same : frozenset of (str, str)
@@ -53,6 +55,7 @@ class People:
     steps: tuple[Step, ...]
     alias: str
     columns: tuple[str, ...]
+    types: tuple[str, ...]
     finest: Source
     same: frozenset[tuple[str, str]]
 
@@ -84,12 +87,12 @@ def people_of(block: Block, facts: Facts) -> People:
             "A join repeats rows of people.",
             "Join other tables by all columns of a key of theirs, or ask for EXISTS (SELECT ...).",
         )
-    steps, alias, columns = _way(finest, protected, block, facts)
+    steps, alias, columns, types = _way(finest, protected, block, facts)
     same = frozenset[tuple[str, str]]()
     if len(columns) == 1:
         own = (alias, columns[0])
         same = frozenset({own, *(one for pair in equal if own in pair for one in pair)})
-    return People(spaces.pop(), steps, alias, columns, finest, same)
+    return People(spaces.pop(), steps, alias, columns, types, finest, same)
 
 
 def _reaches_all(start: Source, block: Block) -> bool:
@@ -138,8 +141,8 @@ def _fixed(conditions: Iterable[Tree]) -> set[tuple[str, str]]:
 
 def _way(
     start: Source, protected: list[Source], block: Block, facts: Facts
-) -> tuple[tuple[Step, ...], str, tuple[str, ...]]:
-    """Return the joins that lead from a source to the columns of its person."""
+) -> tuple[tuple[Step, ...], str, tuple[str, ...], tuple[str, ...]]:
+    """Return the joins that lead from a source to the columns of its person, and their types."""
     alias, relation, steps = start.alias, start.relation, list[Step]()
     equal = _equalities(block.conditions)
     while relation.links:
@@ -148,7 +151,7 @@ def _way(
         person = () if parent.protection is None else parent.protection.person
         if not parent.links and set(person) <= set(link.parent_columns):
             named = dict(zip(link.parent_columns, link.columns, strict=True))
-            return tuple(steps), alias, tuple(named[column] for column in person)
+            return tuple(steps), alias, tuple(named[column] for column in person), _types(parent, person)
         met = next(
             (
                 one
@@ -164,7 +167,11 @@ def _way(
             alias = steps[-1].alias
         relation = parent
     person = () if relation.protection is None else relation.protection.person
-    return tuple(steps), alias, person
+    return tuple(steps), alias, person, _types(relation, person)
+
+
+def _types(relation: Relation, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(column.type_name for name in names if (column := relation.column(name)) is not None)
 
 
 def _require_joined_by_people(protected: list[Source], inner: list[Source], block: Block) -> None:

@@ -141,11 +141,11 @@ def _make(connection: Connection, made: Any, schema: str, scale: float) -> None:
 def _measured(session: Connection, number: int, text: str, settings: Settings) -> list[Any]:
     query = text.strip().rstrip(";")
     try:
-        guarded = _median(session, "select kanon_query(%s)", [query], settings)
+        guarded = median_cpu(session, "select kanon_query(%s)", [query], settings)
     except psycopg.DatabaseError as error:
         code = (error.diag.message_detail or "").partition(":")[0] if error.sqlstate == "KA901" else ""
         return [number, f"{error.sqlstate} {code}", None, None, None]
-    plain = _median(session, query, None, settings)
+    plain = median_cpu(session, query, None, settings)
     return [number, "answered", plain, guarded, guarded / plain]
 
 
@@ -170,7 +170,7 @@ def _noisy(session: Connection, number: int, text: str, settings: Settings) -> l
     except psycopg.DatabaseError as error:
         code = (error.diag.message_detail or "").partition(":")[0] if error.sqlstate == "KA901" else ""
         return [number, f"{error.sqlstate} {code}", None, None, None, None, None]
-    plain = _median(session, query, None, settings)
+    plain = median_cpu(session, query, None, settings)
     right = [row for (row,) in session.execute(f"select to_jsonb(t) from ({query}) as t".encode()).fetchall()]
     noisy = statistics.median(found[1:])
     shown = f"{len(told)} of {len(right)}"
@@ -199,7 +199,7 @@ def _error(told: list[dict[str, Any]], right: list[dict[str, Any]]) -> float | N
     return statistics.median(errors) if errors else None
 
 
-def _median(session: Connection, query: str, values: list[str] | None, settings: Settings) -> float:
+def median_cpu(session: Connection, query: str, values: list[str] | None, settings: Settings) -> float:
     """Return the median processor time in ms; the first one, which fills caches, is not counted."""
     found = []
     for _ in range(settings.repeats + 1):

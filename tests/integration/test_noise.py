@@ -188,8 +188,9 @@ def test_roles_that_are_no_more_make_nobody_exact(world: World) -> None:
     with role(world.dsn, "guest", "IN ROLE kanon_analyst") as guest, role(world.dsn, "gone") as gone:
         world.admin.execute(f"grant {gone} to {guest}")
         world.admin.execute(f"grant select on patients to {guest}")
-        options = json.dumps({"noise": NOISE, "exact_for": [gone]})
-        world.admin.execute("select kanon_protect('patients', 5, %s::jsonb)", [options])
+        for table in ("patients", "visits"):
+            options = json.dumps({"noise": NOISE | {"bounds": {}}, "exact_for": [gone]})
+            world.admin.execute("select kanon_protect(%s::regclass, 5, %s::jsonb)", [table, options])
         query = "select count(*) as n from patients where cost < 500"
         assert world.told(query, guest)[1] == []
         world.admin.execute(f"revoke {gone} from {guest}")
@@ -252,3 +253,11 @@ def test_tables_of_the_same_people_agree_in_their_account(world: World) -> None:
     world.admin.execute("select kanon_protect('visits', 5, %s::jsonb)", [noise])
     joined = "select count(*) from visits as v join patients as p on p.id = v.patient where p.ward = 'w1'"
     assert "do not agree" in world.refused(joined)
+
+
+def test_a_table_without_noise_does_not_answer_strangers_exactly(world: World) -> None:
+    """Whoever gets noise gets it from all tables of the same people, or nothing."""
+    world.begin()
+    world.admin.execute("select kanon_protect('visits', 5)")
+    assert "do not agree" in world.refused("select count(*) from visits")
+    assert world.told("select count(*) as n from visits", world.colleague)[1] == []

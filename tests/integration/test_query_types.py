@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg.errors import QueryRefused, UnsuitableColumn
+from kanon_pg.errors import QueryRefused
 from tests.fixtures.databases import Server
 
 pytestmark = pytest.mark.slow
@@ -28,18 +28,19 @@ create table moods (label text primary key, points int);
 insert into moods values ('sad', 1), ('ok', 2), ('glad', 3);
 create table people (
     person int primary key, sex sex, cost euro, born day, mood mood, state state, code code, wards text[],
+    costs numeric(6, 2)[],
     place point, address text collate "case_blind"
 );
 insert into people
 select
     i, case i % 2 when 0 then 'F' else 'M' end, i * 1.5, date '1950-01-01' + i,
     (array['sad', 'ok', 'glad'])[1 + i % 3]::mood, (array['sad', 'ok', 'glad'])[1 + i % 3]::mood,
-    (array['a', 'b '])[1 + i % 2], '{a,b}', point(1, 1), 'x'
+    (array['a', 'b '])[1 + i % 2], '{a,b}', '{1,2}', point(1, 1), 'x'
 from generate_series(1, 600) as i;
 """
 DECLARE = (
     "select kanon_declare('people', quasi_identifiers => '{sex,born,code}',"
-    " sensitive => '{cost,mood,state,wards,place,address}', entity => 'person')"
+    " sensitive => '{cost,mood,state,wards,costs,place,address}', entity => 'person')"
 )
 PROTECT = "select kanon_protect('people', 5)"
 
@@ -90,15 +91,17 @@ ANSWERED = [
     "select length(code) as length, count(*) from people group by 1 order by 1",
     "select count(*) from people where mood = 'sad'",
     "select count(*) from people where mood in ('sad', 'ok') and mood <> 'ok' and mood is not null",
-    "select count(*) filter (where mood is distinct from 'sad') as n, count(distinct mood) as labels"
-    " from people",
-    "select mood, count(*) from people group by mood order by mood::text",
+    "select count(*) filter (where mood is distinct from 'sad') as n from people",
+    "select mood, count(*) from people group by mood order by mood",
+    "select count(*) from people where mood > 'sad'",
+    "select count(*) from people where mood between 'ok' and 'glad'",
+    "select mood, count(*), rank() over (order by mood) from people group by mood order by 1",
     "select lower(mood::text) as label, count(*) from people group by 1 order by 1 desc",
     "select case mood when 'sad' then 0 else 1 end as place, count(*) from people group by 1 order by 1",
     "select coalesce(mood, 'ok')::text as label, count(*) from people group by 1 order by 1, count(*)",
-    "select sex, mood::text, count(*) from people group by rollup (sex, mood::text) order by 1, 2",
-    "select mode() within group (order by mood::text desc) as label from people",
-    "select points, count(*) from people p join moods m on m.label = p.mood::text group by 1 order by 1",
+    "select wards, count(*) from people group by wards",
+    "select costs, count(*) from people where born > '1950-03-01' group by costs",
+    "select sex, count(place) as placed, count(address) as addressed from people group by sex order by sex",
 ]
 
 
@@ -117,45 +120,15 @@ def test_labels_are_values_of_parameters(tess: Connection) -> None:
 
 
 REFUSED = [
+    ("Q200", "operator does not exist", "select count(*) from people where mood like 's%'"),
+    ("Q200", "operator does not exist", "select count(*) from people p join moods m on m.label = p.mood"),
     (
-        "Q202",
-        "Queries do not know the order",
-        "select mood, count(*) from people group by mood order by mood",
+        "Q200",
+        "function lower(public.mood) does not exist",
+        "select lower(mood), count(*) from people group by 1",
     ),
-    ("Q202", "Queries do not know the order", "select mood, count(*) from people group by mood order by 1"),
-    ("Q202", "Queries do not know the order", "select count(*) from people where mood > 'sad'"),
-    (
-        "Q202",
-        "Queries do not know the order",
-        "select count(*) from people where mood between 'ok' and 'sad'",
-    ),
-    (
-        "Q202",
-        "Queries do not know the order",
-        "select greatest(mood, 'sad'), count(*) from people group by 1",
-    ),
-    (
-        "Q202",
-        "Queries do not know the order",
-        "select mood, rank() over (order by mood) from people group by mood",
-    ),
-    (
-        "Q202",
-        "Queries do not know the order",
-        "select mood from people union all select mood from people order by mood",
-    ),
-    ("Q202", "A value of type enum", "select count(*) from people where mood like 's%'"),
-    (
-        "Q202",
-        "Values of type text and enum",
-        "select count(*) from people p join moods m on m.label = p.mood",
-    ),
-    ("Q211", "max does not take enum", "select max(mood) from people"),
-    ("Q211", "lower does not take (enum)", "select lower(mood) from people"),
-    ("Q101", "no values of its type, public.state", "select state, count(*) from people group by state"),
-    ("Q101", "no values of its type, text[]", "select wards, count(*) from people group by wards"),
-    ("Q101", "no values of its type, point", "select count(place) from people"),
-    ("Q101", "its collation takes different texts for equal", "select count(address) from people"),
+    ("Q201", "not PostgreSQL's own", "select state, count(*) from people group by state"),
+    ("Q305", "one person's", "select max(mood) from people"),
 ]
 
 
@@ -166,18 +139,17 @@ def test_what_cannot_be_done_with_a_type_is_said(
     diag = refusal(tess, query).diag
     assert sentence in (diag.message_primary or "")
     assert (diag.message_detail or "").startswith(code)
-    assert diag.message_hint
 
 
 def test_no_function_is_called_that_somebody_gave_to_a_type(admin: Connection, tess: Connection) -> None:
-    """A cast of an enum to text, and the constraint of a domain, may be anybody's code."""
+    """A cast of an enum to text may be anybody's code; it runs where the query calls it, and nowhere else."""
     admin.execute(
         "create function told(mood) returns text language sql as $$ select 'told' $$;"
         "create cast (mood as text) with function told(mood) as implicit"
     )
     try:
         assert admin.execute("select 'sad'::mood::text").fetchone() == ("told",)
-        for text in ("mood", "mood::text", "coalesce(mood, 'ok')"):
+        for text in ("mood", "coalesce(mood, 'ok')"):
             found = answer(tess, f"select {text} as mood, count(*) from people group by 1")
             assert {row["mood"] for row in found} == {"sad", "ok", "glad"}
     finally:
@@ -188,7 +160,7 @@ def test_an_enum_of_somebody_else_is_not_read(admin: Connection, tess: Connectio
     query = "select mood, count(*) from people group by mood"
     admin.execute("alter type mood owner to tess")
     try:
-        assert "could rename labels" in str(refusal(tess, query))
+        assert "not PostgreSQL's own" in str(refusal(tess, query))
     finally:
         admin.execute("alter type mood owner to current_user")
     assert len(answer(tess, query)) == 3
@@ -200,11 +172,4 @@ def test_protecting_names_the_columns_that_cannot_be_queried(admin: Connection) 
     admin.execute(PROTECT)
     columns = ("state", "wards", "place", "address", "mood", "sex", "code")
     named = {name for name in columns if any(f'"{name}"' in notice for notice in notices)}
-    assert named == {"state", "wards", "place", "address"}
-    admin.execute("create table elsewhere (spots int[], age int)")
-    admin.execute("select kanon_declare('elsewhere', quasi_identifiers => '{age}', entity => 'spots')")
-    with pytest.raises(
-        psycopg.Error, match="cannot be counted: queries read no values of its type"
-    ) as caught:
-        admin.execute("select kanon_protect('elsewhere', 5)")
-    assert caught.value.sqlstate == UnsuitableColumn.sqlstate
+    assert named == {"state"}

@@ -28,7 +28,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.queries.blocks import PERCENTILES, SPREADS, Block, Figure, column_name
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.guarded import SEED, BlockWriter
+from kanon_pg.queries.guarded import SEED, BlockWriter, text_of
 from kanon_pg.queries.noise.numbers import Bounds, bounds_of, require_no_failure
 from kanon_pg.queries.noise.settings import NoiseSettings
 from kanon_pg.queries.people import People
@@ -173,7 +173,7 @@ class _Planner:
         self.writer = BlockWriter(block, people, facts, constants, k, 1)
         self.rows = min(one.rows_per_person for one in settings.values())
         self.groups = min(self.rows, *(one.groups_per_person for one in settings.values()))
-        self.is_bounded = self.writer.has_one_row_per_person()
+        self.is_bounded = self.writer.is_person
         if self.is_bounded:
             self.rows = self.groups = 1
         if not block.keys:
@@ -374,7 +374,7 @@ class _Planner:
             ]
             joins += f" LEFT JOIN cells_{place} ON cells_{place}.g = s.g"
             cells.append(f"coalesce(cells_{place}.held, '[]')")
-        shown = "".join(f"s.{key}::pg_catalog.text AS {key}, " for key in keys)
+        shown = "".join(f"{text_of(f's.{key}')} AS {key}, " for key in keys)
         return (
             f"WITH {', '.join(tables)} SELECT {shown}s.people, s.numbers,"
             f" pg_catalog.jsonb_build_array({', '.join(cells)})::text AS cells FROM shown AS s{joins}"

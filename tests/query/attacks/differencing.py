@@ -14,7 +14,6 @@ from tests.query.cases import (
     Via,
     attack,
     backed,
-    limited,
     of_kind,
 )
 from tests.query.hospital import BEN
@@ -116,7 +115,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step("select count(distinct patient_id) from patients where ward = 'oncology'"),
         Step(f"select count(distinct patient_id) from stays where ward = 'oncology' and not {V}"),
         secret=Secret.WARD,
-        expect=limited("a protected view and its table have records of their own"),
+        expect=BROKEN_OFF,
         policy=PAIRWISE,
     ),
     attack(

@@ -75,7 +75,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
         " sum(cost) filter (where birth_date > date '1957-05-09') from patients",
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=limited("all, those before one person and those after: three answers, which is not promised"),
     ),
     attack(
         "a union of two filters and one person",

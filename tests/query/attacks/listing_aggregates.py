@@ -16,6 +16,7 @@ from tests.query.cases import (
     V,
     attack,
     backed,
+    limited,
     of_kind,
 )
 
@@ -76,12 +77,17 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=REFUSED,
     ),
-    _lists("percentile_disc of 1 is max", "percentile_disc(1) within group (order by cost)"),
-    _lists("percentile_cont of 1 is max", "percentile_cont(1.0) within group (order by cost)"),
-    _lists(
-        "percentile_disc of almost 1", "percentile_disc(0.9999) within group (order by cost)", expect=REFUSED
+    *(
+        _lists(
+            name, f"{function} within group (order by cost)", expect=backed("a mean over k people's values")
+        )
+        for name, function in {
+            "percentile_disc of 1 is max": "percentile_disc(1)",
+            "percentile_cont of 1 is max": "percentile_cont(1.0)",
+            "percentile_disc of almost 1": "percentile_disc(0.9999)",
+            "percentiles as an array": "percentile_disc(array[0.98, 0.99, 1])",
+        }.items()
     ),
-    _lists("percentiles as an array", "percentile_disc(array[0.98, 0.99, 1]) within group (order by cost)"),
     _lists("percentile of descending order", "percentile_disc(0) within group (order by cost desc)"),
     attack(
         "percentile whose fraction is a column",
@@ -95,7 +101,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         + ", ".join(f"percentile_disc({n / 100}) within group (order by cost)" for n in range(1, 100))
         + f" from patients where {NEAR}",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=limited("equations over many means of k people: not promised"),
     ),
     attack(
         "mode of a set in which the victim's value is the most frequent",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.query.cases import (
-    WITHHELD,
     WITHHELD_AS_IS,
     Attack,
     Channel,
@@ -140,7 +139,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " where physician ="
         " 'Dr. Only' or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')",
         secret=Secret.VISITS,
-        expect=WITHHELD,
+        expect=limited("k people stand in the mean, and most of its rows may be one person's"),
     ),
     *(
         attack(

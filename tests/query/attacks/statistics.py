@@ -34,7 +34,9 @@ _STATISTICS = {
     " hospital.patients",
 }
 
-_OF_THE_SERVER = {"pg_stat_activity", "pg_stat_all_tables", "pg_locks", "information_schema"}
+_OF_THE_SERVER = {
+    *("pg_stat_activity", "pg_stat_all_tables", "pg_statio_all_tables", "pg_locks", "information_schema"),
+}
 """What differs between databases, whoever is in them."""
 
 ATTACKS: tuple[Attack, ...] = of_kind(

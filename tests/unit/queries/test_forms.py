@@ -184,3 +184,30 @@ def test_constants_fail_before_they_meet_secrets(said: str, constant: str) -> No
 def test_constants_beside_known_columns_are_not_tried() -> None:
     (form,) = forms_of("SELECT count(*) FROM patients WHERE id < 5 + 2")
     assert tried(form) == "true"
+
+
+def doubled(first: str) -> str:
+    """Return a query whose common table expressions are each named twice by the next."""
+    others = ", ".join(f"c{n} AS (SELECT a.ward FROM c{n - 1} a, c{n - 1} b)" for n in range(1, 30))
+    return f"WITH c0 AS ({first}), {others} SELECT count(*) FROM c29"
+
+
+def test_a_text_does_not_grow_without_an_end() -> None:
+    scanned = take_out_constants(scan(doubled("SELECT 1 AS ward")))
+    assert cut(parse(scanned), FACTS, scanned.constants).blocks == ()
+    with pytest.raises(Refusal, match="too many tables"):
+        forms_of(doubled("SELECT ward FROM patients"))
+
+
+def test_an_output_does_not_grow_without_an_end() -> None:
+    doubled = ", ".join(f"c{n} AS (SELECT days + days AS days FROM c{n - 1})" for n in range(1, 40))
+    with pytest.raises(Refusal, match="too many parts"):
+        forms_of(f"WITH c0 AS (SELECT days FROM patients), {doubled} SELECT sum(days) FROM c39")
+
+
+def test_a_clause_is_read_once() -> None:
+    nested = "SELECT ward FROM patients"
+    for number in range(30):
+        nested = f"WITH t{number} AS (SELECT count(*) AS n FROM patients) SELECT ward FROM ({nested}) AS q"
+    scanned = take_out_constants(scan(f"SELECT ward, count(*) FROM ({nested}) AS q GROUP BY ward"))
+    assert len(cut(parse(scanned), FACTS, scanned.constants).blocks) == 31
