@@ -72,6 +72,7 @@ def test_readers_own_and_may_nothing_else(connection: psycopg.Connection[Any]) -
         "select distinct d.classid::regclass::text from pg_shdepend as d"
         " join pg_roles as r on r.oid = d.refobjid"
         " where r.rolname like 'kanon\\_base\\_%' and d.deptype = 'o'"
+        " and d.dbid = (select oid from pg_database where datname = current_database())"
     ).fetchall()
     assert owned == [("pg_proc",)]
     writable = connection.execute(
