@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from random import Random
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from kanon_pg.queries.noise.drawing import Drawing, scores
 from kanon_pg.queries.noise.mechanism import Gaussian, Loss, Thresholded, capacity, epsilon_of, together
 from kanon_pg.queries.noise.plan import CELLS, ROW, Cells, NoisyFigure, NoisyForm, Number
+from tests.fixtures.noise_attacks import ATTACKS, Attack, advantage, most, works_without_noise
 
 pytestmark = pytest.mark.slow
 
@@ -74,66 +73,11 @@ def test_scores_say_how_far_candidates_are_from_the_rank() -> None:
     assert found[6] == abs(500 * 40 - 500 * 10)
 
 
-# --- attacks: the whole account is spent on one person -----------------------------------------------------
-
-_EPSILON = 1.0
-_ANSWERS = 50
 _TRIALS = 300
-_PEOPLE = 24
-
-Answerer = Callable[[int], int]
-Attack = Callable[[Answerer, list[int], Random], bool]
 
 
-def averaging(ask: Answerer, secrets: list[int], random: Random) -> bool:
-    """Ask how many people have the secret, each time in other words, and average."""
-    others = sum(secrets[1:])
-    return sum(ask(sum(secrets)) for _ in range(_ANSWERS)) / _ANSWERS - others > 0.5
-
-
-def differencing(ask: Answerer, secrets: list[int], random: Random) -> bool:
-    """Subtract the count of all others from the count of all."""
-    half = _ANSWERS // 2
-    everybody = sum(ask(sum(secrets)) for _ in range(half))
-    others = sum(ask(sum(secrets[1:])) for _ in range(half))
-    return (everybody - others) / half > 0.5
-
-
-def bisection(ask: Answerer, secrets: list[int], random: Random) -> bool:
-    """Ask about ever smaller groups around the person, as long as there are answers."""
-    votes, group = 0.0, list(range(_PEOPLE))
-    for _ in range(_ANSWERS):
-        known = sum(secrets[one] for one in group if one)
-        votes += ask(sum(secrets[one] for one in group)) - known - 0.5
-        group = [0, *random.sample(group[1:], max(1, len(group[1:]) // 2))] if len(group) > 2 else group
-    return votes > 0
-
-
-def membership(ask: Answerer, secrets: list[int], random: Random) -> bool:
-    """Ask for the person alone."""
-    return sum(ask(secrets[0]) for _ in range(_ANSWERS)) / _ANSWERS > 0.5
-
-
-def reconstruction(ask: Answerer, secrets: list[int], random: Random) -> bool:
-    """Solve for everybody by least squares from counts of random subsets."""
-    subsets = np.array([[random.random() < 0.5 for _ in secrets] for _ in range(_ANSWERS)], dtype=float)
-    told = np.array([ask(int(one @ np.array(secrets))) for one in subsets], dtype=float)
-    return bool(np.linalg.lstsq(subsets, told, rcond=None)[0][0] > 0.5)
-
-
-@pytest.mark.parametrize("attack", [averaging, differencing, bisection, membership, reconstruction])
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_an_attack_with_the_whole_account_gains_no_more_than_epsilon_allows(attack: Attack) -> None:
-    whole = capacity(_EPSILON, 1e-6)
-    noise = Gaussian(1.0, whole.rho / _ANSWERS)
-    random = Random(attack.__name__)
-    right = 0
-    for _ in range(_TRIALS):
-        secrets = [random.randrange(2) for _ in range(_PEOPLE)]
-        drawn = noise.draw([0] * (_ANSWERS + 1))
-        right += attack(lambda count, drawn=drawn: count + drawn.pop(), secrets, random) == bool(secrets[0])  # type: ignore[misc]
-    advantage = 2 * right / _TRIALS - 1
     # three standard errors of the estimate
-    assert advantage <= math.tanh(_EPSILON / 2) + 1e-6 + 3 / math.sqrt(_TRIALS)
-    # without noise each of them finds the secret
-    secrets = [1, *[random.randrange(2) for _ in range(_PEOPLE - 1)]]
-    assert attack(lambda count: count, secrets, random)
+    assert advantage(attack, 1.0, _TRIALS) <= most(1.0) + 3 / math.sqrt(_TRIALS)
+    assert works_without_noise(attack)
