@@ -35,7 +35,6 @@ class Solvers(StrEnum):
     MODELS = "models"
     RECODING = "recoding"
     AUDIT = "audit"
-    WAITING = "waiting"
     PAIRS = "pairs"
 
 
