@@ -410,7 +410,7 @@ def test_what_makes_rows_known_again_is_said(interface: Interface) -> None:
     assert "kanon_refresh brings by_ward up to date." in advice()
     interface.refresh("by_ward")
     assert not advice()
-    # Version 0.1.0 recorded nothing of the columns that were read.
+    # What was recorded of the columns that were read is lost.
     interface.connection.execute(
         "update kanon.release set settled_before = null, settled_on = null, settled_layout = null"
         " where name = 'by_ward'"

@@ -294,13 +294,6 @@ def test_a_base_without_key_is_refused(visits: Interface, rules: dict[str, Any],
         assert hint in (refusal.value.hint or "")
 
 
-def test_a_series_that_began_without_a_key_is_not_refreshed(visits: Interface) -> None:
-    start(visits)
-    run(visits, "update kanon.series set key_columns = '{}', key_view = null")
-    with pytest.raises(UnsuitableRelation, match="no primary key"):
-        visits.refresh("visits")
-
-
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
@@ -495,19 +488,6 @@ def test_a_part_of_a_key_that_identifies_rows_does(interface: Interface) -> None
     versions = start(interface)
     change = "alter table visits drop constraint visits_pkey; alter table visits add primary key (secret)"
     assert after(interface, versions, change) == versions[0]
-
-
-def test_a_series_of_an_earlier_version_knows_its_key_by_name(visits: Interface) -> None:
-    versions = start(visits)
-    run(visits, "update kanon.series set key_view = null")
-    after(visits, versions)
-    with pytest.raises(UnsuitableRelation, match='by "id"') as raised:
-        after(visits, versions, "alter table visits rename id to number")
-    assert (raised.value.hint or "").startswith("Rename columns back if they were renamed. Make ")
-    after(visits, versions, "alter table visits rename number to id")
-    run(visits, "alter table visits drop constraint visits_pkey")
-    with pytest.raises(UnsuitableRelation, match='by "id"'):
-        after(visits, versions)
 
 
 @pytest.mark.parametrize("updates", ["replace", "keep"])

@@ -47,7 +47,6 @@ from kanon_pg.release.publish import (
 from kanon_pg.release.record import (
     drop_superseded,
     forget_releases,
-    require_present_form,
     store_release,
 )
 from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
@@ -195,7 +194,6 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     UnsuitableRelation
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
-    require_present_form(db, row)
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
     require_readable_base(db, base, whole=False)
