@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableRelation
-from tests.fixtures.interfaces import Interface, SqlInterface
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.versions import Version, fewest_people, version_of
 
 K = 3
@@ -568,14 +568,6 @@ def test_renamed_columns_are_followed(visits: Interface) -> None:
     run(visits, "alter table visits rename column age to years; alter table visits rename to stays")
     after(visits, versions, "insert into stays select i, 1, 'm', i from generate_series(25, 27) as i")
     assert len(versions[-1]) == 27
-
-
-@pytest.mark.only_through("server")
-def test_the_command_starts_a_series(visits: SqlInterface) -> None:
-    from kanon_pg.cli.hints import as_command
-
-    hint = """give options => '{"over_time": {"new_series": true}}'; or not"""
-    assert as_command(hint) == """give --over-time '{"new_series": true}'; or not"""
 
 
 def generalized(interface: Interface) -> list[Version]:
