@@ -93,7 +93,7 @@ COMMENT ON COLUMN kanon.release.generalization_height IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';
-COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
+COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.release.settled_before IS
 'All transactions before this one had ended when the base table was read last, by kanon_anonymize or kanon_refresh.';
 COMMENT ON COLUMN kanon.release.settled_on IS 'The server whose transactions settled_before numbers.';
