@@ -26,10 +26,6 @@ Release = Annotated[
         help="Name of the release as `kanon releases` shows it, or its view as in SQL: safe.name."
     ),
 ]
-Client = Annotated[
-    bool,
-    typer.Option("--client", help="Work from here, for a server without Python; same rules, same result."),
-]
 Method = Annotated[str, typer.Option(help=f"How to solve: {', '.join(METHODS)}.")]
 Patterns = Annotated[
     str | None,

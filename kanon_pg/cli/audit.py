@@ -24,7 +24,7 @@ from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_option, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
-from kanon_pg.cli.interfaces import ClientInterface, ServerInterface
+from kanon_pg.cli.interfaces import ServerInterface
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.client import Progress
 from kanon_pg.curves import DEFAULT_KS, Curve
@@ -361,17 +361,20 @@ def _with_comparison(connection: Connection, found: AuditResult) -> AuditResult:
 
 
 def _together(connection: Connection, names: Sequence[str]) -> tuple[Composition, ...] | KanonError:
-    """Return what some releases disclose together, or why neither interface says it."""
-    refusal = None
-    for interface in (ServerInterface(connection), ClientInterface(connection)):
+    """Return what some releases disclose together, or why nothing says it: the functions, or the client."""
+    refusal: KanonError | None = None
+    for is_first in (True, False):
         try:
-            return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
+            if is_first:
+                asked = {"releases": names, "k": None}
+                return ServerInterface(connection).composition(asked, lambda _phase, _share: None)
+            return client.composition(connection, names)
         except KanonError as error:
             refusal = refusal or error
         finally:
             # the client's operations, the next ones here, begin a transaction of their own
             connection.rollback()
-    assert refusal is not None  # noqa: S101 - there are two interfaces
+    assert refusal is not None  # noqa: S101 - both refused
     return refusal
 
 

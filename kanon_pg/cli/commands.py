@@ -15,7 +15,6 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from kanon_pg.cli.failures import known_errors
-from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 SERVER = "Private server"
@@ -202,7 +201,7 @@ class CommandGroup(TyperGroup):
                 return super().invoke(ctx)
         except KanonError as error:
             typer.secho(f"error {error.sqlstate}: {error.message}", fg="red", err=True)
-            for label, text in (("detail", error.detail), ("hint", as_command(error.hint))):
+            for label, text in (("detail", error.detail), ("hint", error.hint)):
                 if text:
                     typer.echo(f"{label}: {text}", err=True)
             raise typer.Exit(1) from error

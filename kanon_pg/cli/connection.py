@@ -85,6 +85,6 @@ def installed(connection: Connection) -> Iterator[None]:
         database = connection.info.dbname
         raise InstallError(
             f"kanon is not installed in database {database}, or lacks what this command uses.",
-            hint="Run `kanon install DSN` with the same DSN, or name another database with --dsn. If the "
-            "server has no Python: `kanon install --client DSN`, and pass --client here.",
+            hint="Run `kanon install DSN` with the same DSN, or name another database with --dsn. A "
+            "server without Python has kanon_pg.client instead: `kanon install --client DSN`.",
         ) from error

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from kanon_pg.cli.arguments import Client, Relation, fields_in, read_json
+from kanon_pg.cli.arguments import Relation, fields_in, read_json
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, check_plot, errors_as, listing, progress_bar, show, write_plot
@@ -65,7 +65,6 @@ def build(
     spec: Annotated[str, typer.Argument(help="How, as JSON; @FILE reads a file.", metavar="JSON")],
     description: Description = None,
     shared: Shared = False,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -77,7 +76,7 @@ def build(
     arguments = fields_in(BUILD_HIERARCHY, locals()) | {"options": _options(description, shared)}
     with errors_as(as_json):
         arguments["spec"] = read_json(spec, "the specification", example='{"builder": "prefix"}')
-        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             advance("building", None)
             version = interface.build_hierarchy(arguments)
         _show_done(HierarchyDone("stored", hierarchy, version), as_json)
@@ -110,7 +109,6 @@ def load(
     ] = None,
     description: Description = None,
     shared: Shared = False,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -133,7 +131,7 @@ def load(
         _require_one_source(file, table, of_files, of_tables)
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
-        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             advance("storing", None)
             arguments = {"hierarchy": hierarchy, "options": options}
             if table is None:
@@ -168,7 +166,6 @@ def show_one(
     hierarchy: Name,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Nodes shown below each.")] = 10,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -181,7 +178,7 @@ def show_one(
             raise UnknownName(
                 f"There is no hierarchy {as_given(hierarchy)}.", hint="kanon hierarchy list shows them."
             )
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             top = tree_of(interface.hierarchy_content(hierarchy), listed.output)
         if plot is not None:
             from kanon_pg.reports.plots import draw_hierarchy
@@ -190,13 +187,13 @@ def show_one(
         show(top, as_json, lambda tree: Text("\n".join(tree_lines(tree, most))))
 
 
-def drop(hierarchy: Name, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+def drop(hierarchy: Name, dsn: Dsn = None, as_json: Json = False) -> None:
     """Forget a stored hierarchy; releases made with it stay.
 
     All its versions are forgotten.
     """
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             interface.drop_hierarchy(hierarchy)
         _show_done(HierarchyDone("dropped", hierarchy), as_json)
 

@@ -35,7 +35,6 @@ class Solvers(StrEnum):
     MODELS = "models"
     RECODING = "recoding"
     AUDIT = "audit"
-    WAITING = "waiting"
     PAIRS = "pairs"
 
 
@@ -230,7 +229,7 @@ def _install_text(report: InstallReport) -> str:
     if report.plpython:
         lines.append(f"Try: SELECT * FROM {report.api_schema}.kanon_help();")
     else:
-        lines.append("For the client only (kanon anonymize --client); there are no functions in the server.")
+        lines.append("For kanon_pg.client only; there are no functions in the server.")
     lines += [f"missing: {problem.what} -> {problem.fix}" for problem in report.missing]
     return "\n".join([*lines, *(f"note: {note}" for note in report.notes)])
 

@@ -1,8 +1,4 @@
-"""The operations on releases and hierarchies through either interface, behind one set of functions.
-
-The server's interface calls the SQL functions; the client's interface does their work over the connection,
-for servers without PL/Python.
-"""
+"""The operations on releases and hierarchies: calls of the SQL functions, with notices and progress shown."""
 
 from __future__ import annotations
 
@@ -12,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg import client
 from kanon_pg.cli.connection import connected, installed
-from kanon_pg.cli.output import Advance, note, with_notes
+from kanon_pg.cli.output import Advance, note
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.catalog import describe
@@ -132,72 +127,6 @@ class ServerInterface:
             yield PsycopgDatabase(self.connection)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientInterface:
-    """Does the work of the functions over the connection."""
-
-    connection: Connection
-
-    def anonymize(self, arguments: Arguments, advance: Advance) -> ReleaseReport:
-        """Publish a release, see `kanon_pg.client.anonymize`."""
-        return client.anonymize(self.connection, on_progress=with_notes(advance), **arguments)
-
-    def certificate(self, arguments: Arguments, advance: Advance) -> str:
-        """Return what proves the bound of a release, see `kanon_pg.client.certificate`."""
-        return client.certificate(self.connection, on_progress=with_notes(advance), **arguments)
-
-    def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
-        """Say what releases disclose together, see `kanon_pg.client.composition`."""
-        return client.composition(self.connection, on_progress=with_notes(advance), **arguments)
-
-    def declare(self, arguments: Arguments) -> None:
-        """Record roles, see `kanon_pg.client.declare`."""
-        client.declare(self.connection, on_progress=with_notes(lambda _phase, _share: None), **arguments)
-
-    def undeclare(self, relation: str) -> None:
-        """Forget roles, see `kanon_pg.client.undeclare`."""
-        client.undeclare(self.connection, relation)
-
-    def link(self, arguments: Arguments) -> None:
-        """Link a table, see `kanon_pg.client.link`."""
-        client.link(self.connection, **arguments)
-
-    def unlink(self, relation: str) -> None:
-        """Forget a link, see `kanon_pg.client.unlink`."""
-        client.unlink(self.connection, relation)
-
-    def refresh(self, release: str) -> None:
-        """Bring a release up to date, see `kanon_pg.client.refresh`."""
-        client.refresh(self.connection, release, on_progress=with_notes(lambda _phase, _share: None))
-
-    def drop(self, release: str) -> None:
-        """Remove a release, see `kanon_pg.client.drop`."""
-        client.drop(self.connection, release)
-
-    def define_hierarchy(self, arguments: Arguments) -> int:
-        """Store rows as a hierarchy; returns its version."""
-        return client.define_hierarchy(self.connection, **arguments).version
-
-    def load_hierarchy(self, arguments: Arguments) -> int:
-        """Store the hierarchy that a table has; returns its version."""
-        return client.load_hierarchy(self.connection, **arguments).version
-
-    def build_hierarchy(self, arguments: Arguments) -> int:
-        """Build a hierarchy over a column; returns its version."""
-        return client.build_hierarchy(self.connection, **arguments).version
-
-    def hierarchy_content(self, name: str) -> GeneralizationHierarchy:
-        """Return a stored hierarchy."""
-        return client.hierarchy_content(self.connection, name).hierarchy
-
-    def drop_hierarchy(self, name: str) -> None:
-        """Forget a stored hierarchy."""
-        client.drop_hierarchy(self.connection, name)
-
-
-Interface = ServerInterface | ClientInterface
-
-
 def _pass_on(message: str, advance: Advance | None) -> None:
     progress = _PROGRESS.fullmatch(message)
     if advance is None or progress is None:
@@ -221,7 +150,7 @@ def _checked(name: str) -> str:
 
 
 @contextmanager
-def opened_interface(dsn: str | None, is_client: bool) -> Iterator[Interface]:
-    """Open a connection and the requested interface, for as long as the block lasts."""
+def opened_interface(dsn: str | None) -> Iterator[ServerInterface]:
+    """Open a connection and the functions of its database, for as long as the block lasts."""
     with connected(dsn) as connection:
-        yield ClientInterface(connection) if is_client else ServerInterface(connection)
+        yield ServerInterface(connection)

@@ -16,7 +16,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from kanon_pg.cli.failures import known_errors
-from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 if TYPE_CHECKING:  # few commands draw, and Matplotlib takes its time
@@ -98,7 +97,7 @@ def errors_as(as_json: bool) -> Iterator[None]:
     except KanonError as error:
         if not as_json:
             raise
-        fields = {"message": error.message, "detail": error.detail, "hint": as_command(error.hint)}
+        fields = {"message": error.message, "detail": error.detail, "hint": error.hint}
         typer.echo(json.dumps({"sqlstate": error.sqlstate, **fields}, ensure_ascii=False), err=True)
         raise typer.Exit(1) from error
 
@@ -144,7 +143,7 @@ def with_notes(advance: Advance) -> Advance:
 
 def note(message: str) -> None:
     """Print something the user should know besides the result, on standard error."""
-    typer.echo(f"note: {as_command(message)}", err=True)
+    typer.echo(f"note: {message}", err=True)
 
 
 def check_plot(path: Path | None) -> None:

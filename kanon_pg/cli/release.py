@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_pg.cli.arguments import (
-    Client,
     Method,
     Patterns,
     Relation,
@@ -72,7 +71,6 @@ def declare(
         list[str] | None,
         column_option("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
     ] = None,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -83,18 +81,18 @@ def declare(
     arguments = fields_in(DECLARE, locals())
     with errors_as(as_json):
         arguments["weights"] = _weights(weights or [])
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             interface.declare(arguments)
         _show_done("declared", relation, as_json)
 
 
-def undeclare(relation: Relation, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+def undeclare(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
     """Forget the roles of a table's columns.
 
     Releases stay.
     """
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             interface.undeclare(relation)
         _show_done("undeclared", relation, as_json)
 
@@ -106,7 +104,6 @@ def link(
         list[str] | None, column_option("--column", "Of the foreign key, where several lead there.")
     ] = None,
     foreign_key: Annotated[str | None, typer.Option(metavar="NAME", help="Or its name.")] = None,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -116,15 +113,15 @@ def link(
     """
     arguments = fields_in(LINK, locals())
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             interface.link(arguments)
         _show_done("linked", child, as_json)
 
 
-def unlink(relation: Relation, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+def unlink(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
     """Forget whose people the rows of a table belong to."""
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             interface.unlink(relation)
         _show_done("unlinked", relation, as_json)
 
@@ -140,7 +137,7 @@ def links(dsn: Dsn = None, as_json: Json = False) -> None:
         show(found, as_json, link_table)
 
 
-def refresh(release: Release, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+def refresh(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     """Bring a release up to date with its table.
 
     The rules of the last call stay.
@@ -148,16 +145,16 @@ def refresh(release: Release, client: Client = False, dsn: Dsn = None, as_json: 
     A class that has become smaller than k is withheld; anonymizing anew finds a better release.
     """
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             advance("refreshing", None)
             interface.refresh(release)
         _show_done("refreshed", release, as_json)
 
 
-def drop(release: Release, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+def drop(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     """Remove a release; the table stays."""
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface:
+        with opened_interface(dsn) as interface:
             interface.drop(release)
         _show_done("dropped", release, as_json)
 
@@ -370,7 +367,6 @@ def anonymize(
     time_limit: TimeLimit = DEFAULT_SECONDS,
     release: ReleaseName = None,
     seed: Seed = None,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -386,7 +382,7 @@ def anonymize(
         arguments["over_time"] = (
             None if over_time is None else read_json(over_time, "over_time", example="--over-time '{}'")
         )
-        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             report = interface.anonymize(arguments, advance)
         show(report, as_json, report_facts)
 
@@ -435,7 +431,6 @@ def certificate(
         float,
         typer.Option(metavar="SECONDS", help="For a search for a proof, if what was stored is none."),
     ] = DEFAULT_SECONDS,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -447,7 +442,7 @@ def certificate(
     """
     arguments = fields_in(CERTIFICATE, locals())
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             text = interface.certificate(arguments, advance)
         show(_written(text, file), as_json, _certified)
 
@@ -495,7 +490,6 @@ def composition(
     k: Annotated[
         int | None, typer.Option("--k", metavar="NUMBER", help="Fewest people.", show_default="their least k")
     ] = None,
-    client: Client = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -506,7 +500,7 @@ def composition(
     """
     arguments = fields_in(COMPOSITION, locals())
     with errors_as(as_json):
-        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             found = interface.composition(arguments, advance)
         show(found, as_json, composition_view)
 

@@ -16,7 +16,7 @@ METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "lo
 `kanon_pg.worker.solvers.recoding.methods`.
 """
 
-KERNELS = ("plain", "models", "recoding", "audit", "waiting", "pairs")
+KERNELS = ("plain", "models", "recoding", "audit", "pairs")
 """Sets of kernels that are compiled together, the longest first."""
 
 DEMO_KERNELS = ("plain", "audit")

@@ -189,7 +189,7 @@ class SpiDatabase:
             raise InputError(
                 f"In a database of encoding {self._encoding}, functions in the server take names and "
                 "constants in ASCII only.",
-                hint="The kanon command with --client takes all names. Or give columns other names in a "
+                hint="kanon_pg.client takes all names. Or give columns other names in a "
                 "view, or use a database of encoding UTF8.",
             )
 

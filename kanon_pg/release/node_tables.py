@@ -258,7 +258,6 @@ def mark_seen(
         Whether their columns have one spelling for each value and the names of that.
     """
     for generalized, table in zip(plan.generalized, tables, strict=True):
-        _have_seen(db, table)
         db.execute(statement("mark_seen", **_value_parts(generalized, table, rows, spelled=spelled)))
 
 
@@ -271,7 +270,6 @@ def forget_values(
     Values that no row ever had stay.
     """
     for generalized, table in zip(plan.generalized, tables, strict=True):
-        _have_seen(db, table)
         parts = _value_parts(generalized, table, rows, spelled=spelled)
         name = generalized.column.facts.name
         try:
@@ -293,11 +291,6 @@ def forget_values(
                 f"removed from {plan.view}{also}. Where rows may come with them again, store the hierarchy "
                 "anew and publish anew."
             )
-
-
-def _have_seen(db: Database, table: Identifier) -> None:
-    if not db.row(statement("is_seen_known"), str(table))["is_so"]:
-        db.execute(statement("have_seen", table=table))
 
 
 def _value_parts(

@@ -174,8 +174,6 @@ def drop_superseded(db: Database, superseded: Sequence[SupersededRelease]) -> No
             storage = Identifier.of(row["storage_schema"], row["storage_name"])
             if row["storage_schema"] == SHARDS_SCHEMA:
                 drop_shards(db, storage)
-            elif row["storage_kind"] == "r":  # of an earlier version
-                db.execute(statement("series/drop_table", table=storage))
             else:
                 drop_storage(db, storage)
         drop_hierarchies(db, row)
@@ -263,24 +261,6 @@ def require_base(row: Row) -> None:
     raise ReleaseError(
         f"The base table of this release {what}",
         hint=f"Remove what is left of the release: SELECT kanon_drop({Literal(row['name'])});",
-    )
-
-
-def require_present_form(db: Database, row: Row) -> None:
-    """Refuse to bring a release of an earlier version up to date: its rows stay as they are.
-
-    Raises
-    ------
-    ReleaseError
-        With what to do.
-    """
-    if db.row(statement("reads_by_reader"), row["name"])["is_so"]:
-        return
-    raise ReleaseError(
-        f"{Identifier.of('safe', row['name'])} was published by an earlier version, which read its table "
-        "with rights that no role of kanon has any more: what it shows stays as it is.",
-        hint="Publish it anew with kanon_anonymize; a release over time with options => "
-        """'{"over_time": {"new_series": true}}'.""",
     )
 
 

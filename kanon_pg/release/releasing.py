@@ -42,7 +42,6 @@ from kanon_pg.release.record import (
     forget_releases,
     record_refresh,
     require_base,
-    require_present_form,
     settled_rows,
     store_release,
 )
@@ -207,7 +206,6 @@ def refresh(db: Database, release: str) -> None:
 def _readable_base(db: Database, row: Row) -> RelationFacts:
     """Return the base relation of a release, which may be read as when it was published."""
     require_base(row)
-    require_present_form(db, row)
     base = describe(db, str(row["base"]), OWNER)
     require_readable_base(db, base, whole=False)
     require_nodes(db, base)

@@ -35,9 +35,6 @@ GROUPER = "kanon_pg.worker.grouping.grouper"
 CERTIFIER = "kanon_pg.worker.certifier"
 """Module whose function ``certify`` the worker calls to write the certificate of a release."""
 
-CHOOSER = "kanon_pg.worker.chooser"
-"""Module whose function ``choose`` the worker calls to choose who waits in a release over time."""
-
 WARM_UP = "kanon_pg.worker.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
@@ -153,7 +150,6 @@ def start_process(code: CodeFolder | None = None) -> Worker:
         "auditor": AUDITOR,
         "grouper": GROUPER,
         "certifier": CERTIFIER,
-        "chooser": CHOOSER,
         "warm_up": WARM_UP,
         "temporary_folder": str(code.folder) if code.temporary else None,
     }

@@ -20,7 +20,6 @@ from kanon_pg.core.code_folders import folders, is_complete
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
-from kanon_pg.core.waiting import Waiting, WaitingTask
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
@@ -45,7 +44,6 @@ _ANSWERS = {
     "audit": "audited",
     "group": "grouped",
     "certify": "certified",
-    "choose": "chosen",
     "compile": "compiled",
 }
 
@@ -170,19 +168,6 @@ def certify_in_worker(
     return _done(job, "row types", lambda answer: _certified(answer, caller.checkpoint))
 
 
-def choose_in_worker(row_types: PackedRowTypes, task: WaitingTask, caller: Caller) -> Waiting | None:
-    """Have it chosen in this session's worker who waits, see `kanon_pg.worker.chooser`.
-
-    Raises
-    ------
-    KanonError
-        As in `solve_in_worker`.
-    """
-    header = json.dumps([row_types.header(), task.to_json()]).encode()
-    job = Job("choose", [header, *row_types.buffers()], caller)
-    return _done(job, "row types", lambda answer: _chosen(answer, len(row_types), caller.checkpoint))
-
-
 def compile_solvers(
     kernels: str,
     caller: Caller,
@@ -249,15 +234,6 @@ def _certified(answer: Message, checkpoint: Callable[[], None]) -> str:
     return parsed(text.decode)
 
 
-def _chosen(answer: Message, count: int, checkpoint: Callable[[], None]) -> Waiting | None:
-    parts = answer.copy_parts(_MAX_OUTCOME_BYTES + 2 * count * ITEM_BYTES, tick=checkpoint)
-    if len(parts) == 1:
-        return None
-    if len(parts) != 2 or len(parts[0]) != len(parts[1]):
-        raise MessageError("those who wait do not match the row types")
-    return Waiting(*parts)
-
-
 def memory_budget(db: Database) -> int:
     """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine.
 
@@ -276,7 +252,6 @@ COMPILED = {
     "pairs": "the method 'pairs'",
     "audit": "what audits use",
     "recoding": "the solvers for hierarchies",
-    "waiting": "what chooses who waits in a release over time",
 }
 """What each set of `kanon_pg.core.solving.KERNELS` is for, in the words of a notice."""
 

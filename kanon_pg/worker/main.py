@@ -19,7 +19,6 @@ from kanon_pg.core.code_folders import CODE_FOLDER, mark
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
-from kanon_pg.core.waiting import Waiting, WaitingTask
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner.limits import limited_memory, more_memory
 from kanon_pg.runner.messages import Message, send
@@ -32,7 +31,6 @@ Progress = Callable[[str, float | None], None]
 Solve = Callable[[PackedRowTypes, SolveRequest, Progress], SolveOutcome]
 Audit = Callable[[str, list[PackedRowTypes], dict[str, Any], Progress], dict[str, Any]]
 Group = Callable[[GroupingTask, Progress], GroupingAnswer]
-Choose = Callable[[PackedRowTypes, WaitingTask, Progress], Waiting | None]
 Certify = Callable[[PackedRowTypes, CertificateTask, Progress], str]
 
 
@@ -44,7 +42,6 @@ def main(
     auditor: str,
     grouper: str,
     certifier: str,
-    chooser: str,
     warm_up: str,
     idle_seconds: float,
     temporary_folder: str | None,
@@ -65,8 +62,6 @@ def main(
         Module whose function ``work`` is called to group the values of one attribute.
     certifier : str
         Module whose function ``certify`` writes the certificate of a release.
-    chooser : str
-        Module whose function ``choose`` says who waits in a release over time.
     warm_up : str
         Module whose function ``warm_up`` compiles the solvers.
     idle_seconds : float
@@ -85,8 +80,6 @@ def main(
             return _group(job, grouper, _Reporter(connection))
         if job.kind == "certify":
             return _certify(job, certifier, _Reporter(connection))
-        if job.kind == "choose":
-            return _choose(job, chooser, _Reporter(connection))
         return _solve(job, solver, _Reporter(connection))
 
     try:
@@ -170,17 +163,6 @@ def _certify(job: Message, certifier: str, progress: Progress) -> Reply:
         row_types = PackedRowTypes.from_buffers(header, buffers[:-MAPPING_BUFFERS])
         answer = certify(row_types, CertificateTask.from_parts(request, buffers[-MAPPING_BUFFERS:]), progress)
     return Reply("certified", {}, [answer.encode()])
-
-
-def _choose(job: Message, chooser: str, progress: Progress) -> Reply:
-    with _importing():
-        choose: Choose = importlib.import_module(chooser).choose
-    with limited_memory(job.fields["memory_bytes"]):
-        text, *buffers = job.map_parts()
-        header, task = json.loads(bytes(text))
-        row_types = PackedRowTypes.from_buffers(header, buffers)
-        waiting = choose(row_types, WaitingTask.from_json(task), progress)
-    return Reply("chosen", {}, [b""] if waiting is None else [waiting.keys, waiting.rows])
 
 
 def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:

@@ -12,12 +12,10 @@ from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
-from kanon_pg.core.waiting import WaitingTask
 from kanon_pg.worker.audit.auditor import work as audit
 from kanon_pg.worker.audit.column_sets import Persons
 from kanon_pg.worker.audit.lines import lines_of_suffixes
 from kanon_pg.worker.audit.violating import walks
-from kanon_pg.worker.chooser import choose
 from kanon_pg.worker.clock import Clock, no_progress
 from kanon_pg.worker.compiled import used_files, watched
 from kanon_pg.worker.models.evaluator import evaluator_of
@@ -41,7 +39,6 @@ from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 
 _SECONDS = 0.02
-_UNTIL_IT_ENDS = 3600.0
 
 
 def warm_up(kernels: str, report: Callable[[str], None] = lambda name: None) -> tuple[str, ...]:
@@ -167,22 +164,6 @@ def _audit() -> None:
     next(walks(lines_of_suffixes(table, Persons.of(table), order)[0], 3))
 
 
-def _choose_who_waits() -> None:
-    """Choose among 24 rows, and draw futures from the others."""
-    packed = _tiny_table(has_entity=False)
-    waited = np.where(np.arange(len(packed)) < 24, 0, -1)
-    column, doubles = QuasiIdentifier("waited", "numeric"), waited.astype(">f8").tobytes()
-    packed = replace(
-        packed,
-        columns=(*packed.columns[:-1], column),
-        cells=(*packed.cells[:-1], buffer_of(waited)),
-        values=(*packed.values[:-1], doubles),
-    )
-    # compiling what comes first takes longer than the search, which ends by itself
-    task = WaitingTask(k=3, most=6, longest=2, patterns=None, seed=None, seconds=_UNTIL_IT_ENDS)
-    choose(packed, task, no_progress)
-
-
 def _recode() -> None:
     """Run the methods for hierarchies, with people in one and in several row types, and with a model."""
     tables = [_tiny_table(has_entity) for has_entity in (False, True)]
@@ -221,5 +202,4 @@ _SETS = {
     "pairs": _pair,
     "audit": _audit,
     "recoding": _recode,
-    "waiting": _choose_who_waits,
 }

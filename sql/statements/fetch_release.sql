@@ -6,7 +6,6 @@ SELECT
     b.oid IS NOT NULL AS has_base,
     sn.nspname::text AS storage_schema,
     s.relname::text AS storage_name,
-    s.relkind::text AS storage_kind,
     mn.nspname::text AS mapping_schema,
     m.relname::text AS mapping_name,
     pn.nspname::text AS parts_schema,

@@ -12,9 +12,6 @@ WHERE p.oid IN (
         l.lanname = 'plpython3u'
         -- what PL/pgSQL calls is nowhere recorded
         OR p.proname IN ('query_log', 'restart_record', 'forget_answer', 'answer_blocks')
-        -- what earlier versions had
-        OR p.proname IN ('restart_ledger', 'release_class_sizes', 'lend', 'lend_to', 'take_back', 'grant_read', 'grant_read_to', 'revoke_read', 'foreign_code', 'known_statements', 'mirror_catalog')
-        OR p.oid::regprocedure::text ~ E'^kanon\\.define_(base|\\d+)\\(name,text,bigint,boolean\\)$'
         OR EXISTS (
             SELECT
             FROM pg_catalog.pg_depend AS d

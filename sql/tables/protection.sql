@@ -1,18 +1,4 @@
--- The rules under which protected tables answer queries. Those of earlier versions mean nothing any more: tables are protected
--- anew.
-DO $earlier$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM pg_catalog.pg_attribute AS a
-        WHERE a.attrelid = pg_catalog.to_regclass('kanon.protection') AND a.attname = 'strict'
-    ) THEN
-        DROP VIEW IF EXISTS kanon.protections, kanon.violations;
-        DROP FUNCTION IF EXISTS kanon.idle_readers(regclass);
-        DROP TABLE kanon.protection;
-    END IF;
-END
-$earlier$;
+-- The rules under which protected tables answer queries.
 CREATE TABLE IF NOT EXISTS kanon.protection (
     relation regclass PRIMARY KEY,
     k integer NOT NULL CHECK (k BETWEEN 2 AND 100),

@@ -1,5 +1,3 @@
--- Ledgers of earlier versions stay as files, which nothing reads any more.
-DROP TABLE IF EXISTS kanon.ledger, kanon.ledger_mark;
 -- Where the record of answers about some people is kept; the file itself lies outside of every transaction.
 CREATE TABLE IF NOT EXISTS kanon.record (
     space regclass PRIMARY KEY,

@@ -46,21 +46,6 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     settled_layout jsonb,
     source regclass
 );
-ALTER TABLE kanon.release ALTER COLUMN mapping DROP NOT NULL;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalized name[] NOT NULL DEFAULT '{}';
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS nodes regclass[] NOT NULL DEFAULT '{}';
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS unknown regclass;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS certainty_penalty double precision;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalization_height double precision;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS entropy_loss double precision;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS marginal_divergence double precision;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS refreshed_at timestamptz;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS termination text;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_before bigint;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_on bigint;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_layout jsonb;
-ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS source regclass;
 ALTER TABLE kanon.release OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.release TO kanon_owner;
@@ -108,7 +93,7 @@ COMMENT ON COLUMN kanon.release.generalization_height IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';
-COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
+COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.release.settled_before IS
 'All transactions before this one had ended when the base table was read last, by kanon_anonymize or kanon_refresh.';
 COMMENT ON COLUMN kanon.release.settled_on IS 'The server whose transactions settled_before numbers.';

@@ -9,10 +9,3 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.release_lock TO kanon_owner;
 COMMENT ON TABLE kanon.release_lock IS 'One row per release name; a call locks its row, so that calls never interleave.';
 COMMENT ON COLUMN kanon.release_lock.name IS 'Name of the release.';
 COMMENT ON COLUMN kanon.release_lock.generation IS 'How often it was published; part of the names of its storage.';
--- Earlier versions kept the names of releases that were dropped. A row that a call holds just now is in use.
-DELETE FROM kanon.release_lock AS l
-WHERE l.name IN (
-    SELECT o.name FROM kanon.release_lock AS o
-    WHERE NOT EXISTS (SELECT FROM kanon.release AS r WHERE r.name = o.name)
-    FOR UPDATE SKIP LOCKED
-);

@@ -10,7 +10,6 @@ CREATE TABLE IF NOT EXISTS kanon.remembered (
     erased_rows bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (release, version)
 );
-ALTER TABLE kanon.remembered ADD COLUMN IF NOT EXISTS erased_rows bigint NOT NULL DEFAULT 0;
 ALTER TABLE kanon.remembered OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.remembered FROM PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.remembered TO kanon_owner;

@@ -1,7 +1,7 @@
 -- Who calls an API function. Inside a definer function the caller's own role is out of sight, and the login is
 -- not it: maintenance by a superuser runs the code of a table's owner with that owner's rights only. So the API
 -- functions, which run with the caller's rights, add a row whose defaults nobody can choose. A trigger of the table would
--- run with these rights, too: the table is made anew each time, with nothing that earlier versions let others add.
+-- run with these rights, too: the table is made anew each time, with nothing that others added.
 DROP TABLE IF EXISTS kanon.request CASCADE;
 CREATE TABLE kanon.request (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -17,7 +17,6 @@ CREATE TABLE IF NOT EXISTS kanon.series (
     retained_rows bigint NOT NULL DEFAULT 0,
     key_view regclass
 );
-ALTER TABLE kanon.series ADD COLUMN IF NOT EXISTS key_view regclass;
 ALTER TABLE kanon.series OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.series FROM PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.series TO kanon_owner;
@@ -26,9 +25,9 @@ COMMENT ON COLUMN kanon.series.release IS 'Name of the release, as in kanon.rele
 COMMENT ON COLUMN kanon.series.version IS 'Number of the version that readers see, from 1.';
 COMMENT ON COLUMN kanon.series.request IS 'All arguments of the call that started the series.';
 COMMENT ON COLUMN kanon.series.weights IS 'Cost of a suppressed cell per quasi-identifier, as it was declared then.';
-COMMENT ON COLUMN kanon.series.key_columns IS 'Columns that identify a row; empty: the person and the row''s contents do.';
+COMMENT ON COLUMN kanon.series.key_columns IS 'Columns that identify a row.';
 COMMENT ON COLUMN kanon.series.key_view IS
-'View of these columns, which follows them when they are renamed; NULL if there are none, or for series of earlier versions.';
+'View of these columns, which follows them when they are renamed.';
 COMMENT ON COLUMN kanon.series.current_rows IS 'View that gives each row of the base table its identity and a fingerprint of its contents.';
 COMMENT ON COLUMN kanon.series.members IS 'Table of the published rows: identity, cohort, and the cells as published.';
 COMMENT ON COLUMN kanon.series.cohorts IS 'Table of the cohorts: rows and people of each, and whether it is shown.';

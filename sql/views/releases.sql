@@ -108,7 +108,7 @@ COMMENT ON COLUMN kanon.releases.entropy_loss IS 'See kanon.measures; when it wa
 COMMENT ON COLUMN kanon.releases.marginal_divergence IS 'See kanon.measures; when it was published.';
 COMMENT ON COLUMN kanon.releases.refreshed_at IS
 'When kanon_refresh last counted rows, people, classes and suppressed cells; NULL if not since it was published.';
-COMMENT ON COLUMN kanon.releases.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
+COMMENT ON COLUMN kanon.releases.termination IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.version IS 'Number of the version that readers see, if it is a release over time or its versions are remembered; else NULL.';
 COMMENT ON COLUMN kanon.releases.pending_people IS 'People of a release over time whose rows wait for a later version.';
 COMMENT ON COLUMN kanon.releases.longest_wait IS 'Versions for which the rows that wait longest have waited, this one included; 0 if none wait.';

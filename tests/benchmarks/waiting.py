@@ -27,9 +27,7 @@ from kanon_pg.worker.solvers.bounds import lagrangian
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool
 from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, check_prices, unit_costs
-from tests.benchmarks.choosing import cells_by_choice
 from tests.benchmarks.columns import QI8
-from tests.benchmarks.hindsight import least_cells
 from tests.benchmarks.series import K, codes_of, patterns_of
 from tests.benchmarks.settings import DATA, Settings, missing, table
 
@@ -50,7 +48,7 @@ Floats = NDArray[np.float64]
 
 
 def waiting(settings: Settings) -> Iterator[Table]:
-    """Adult in 12 random batches, k = 5: least cost if so many wait, proven and reached."""
+    """Adult in 12 random batches, k = 5: least cost if so many wait, proven."""
     file = DATA / "adult.csv.gz"
     if not file.exists():
         yield missing("adult")
@@ -59,28 +57,16 @@ def waiting(settings: Settings) -> Iterator[Table]:
     codes = codes[np.random.default_rng(1).permutation(len(codes))][: 3_000 if settings.quick else None]
     in_one = int(np.bitwise_count(patterns_of(codes)).sum())
     at_once = _Horizon.of(codes, 0.0).cost_at_once()
-    rows: list[list[object]] = [[0.0, in_one, at_once, at_once / in_one, *[None] * 4]]
+    rows: list[list[object]] = [[0.0, in_one, at_once, at_once / in_one]]
     for share in _SHARES:
         horizon = _Horizon.of(codes, share)
         proven = _Search(horizon).run(2 if settings.quick else _ROUNDS)
         assert horizon.is_proof(proven)
         bound = horizon.worth(proven) / PRICE_UNIT
-        reached = least_cells(codes, _BATCHES, _LONGEST_WAIT, share)
-        chosen = cells_by_choice(codes, _BATCHES, _LONGEST_WAIT, share)
-        found = [cell for cells in (bound, reached, chosen) for cell in (cells, cells / in_one)]
-        rows.append([share, in_one, *found])
+        rows.append([share, in_one, bound, bound / in_one])
     yield table(
         f"adult: {len(codes):,} rows, {_BATCHES} batches, k = {K}, waiting for {_LONGEST_WAIT} at most",
-        [
-            "waiting at most",
-            "cells in one (greedy)",
-            "proven for versions",
-            "ratio",
-            "in hindsight",
-            "ratio",
-            "chosen against futures",
-            "ratio",
-        ],
+        ["waiting at most", "cells in one (greedy)", "proven for versions", "ratio"],
         rows,
     )
 

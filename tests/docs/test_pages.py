@@ -38,7 +38,6 @@ def in_database(block: Block) -> bool:
 
 
 WITH_STATEMENTS = [page for page in PAGES if any(map(in_database, page.blocks()))]
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 @pytest.fixture
@@ -170,58 +169,55 @@ def command_name(words: list[str]) -> str:
     return next((name for name in (" ".join(words[:2]), *words[:1]) if name in COMMANDS), " ".join(words[:1]))
 
 
-@each_page
-def test_commands_in_blocks_are_complete(page: Page) -> None:
-    commands = [
-        command
-        for block in page.blocks()
-        if block.kind == "sh"
-        for command in shell_commands(block.text)
-        if command and Path(command[0]).name == "kanon"
-    ]
-    for _, *words in commands:
-        name, arguments = command_name(words), words[len(command_name(words).split()) :]
-        command = loaded(name, COMMANDS[name])
-        with command.make_context(name, list(arguments)) as context:
-            assert context.params is not None
+def test_commands_in_blocks_are_complete() -> None:
+    for page in PAGES:
+        commands = [
+            command
+            for block in page.blocks()
+            if block.kind == "sh"
+            for command in shell_commands(block.text)
+            if command and Path(command[0]).name == "kanon"
+        ]
+        for _, *words in commands:
+            name, arguments = command_name(words), words[len(command_name(words).split()) :]
+            command = loaded(name, COMMANDS[name])
+            with command.make_context(name, list(arguments)) as context:
+                assert context.params is not None, page.name
 
 
-@each_page
-def test_commands_in_prose_exist(page: Page) -> None:
-    for code in re.findall(r"`([^`\n]+)`", page.prose):
-        words = code.split()[1:]
-        name = command_name(words)
-        if not code.startswith("kanon ") or not (words and words[0].isalpha() and words[0].islower()):
-            continue
-        assert name in COMMANDS, f"{page.name}: {code}"
-        options = {
-            option
-            for parameter in loaded(name, COMMANDS[name]).params
-            for option in (*parameter.opts, *parameter.secondary_opts)
-        }
-        given = {word for word in words if word.startswith("--")}
-        assert given <= options | {"--help"} or COMMANDS[name].context, f"{page.name}: {code}"
+def test_commands_in_prose_exist() -> None:
+    for page in PAGES:
+        for code in re.findall(r"`([^`\n]+)`", page.prose):
+            words = code.split()[1:]
+            name = command_name(words)
+            if not code.startswith("kanon ") or not (words and words[0].isalpha() and words[0].islower()):
+                continue
+            assert name in COMMANDS, f"{page.name}: {code}"
+            options = {
+                option
+                for parameter in loaded(name, COMMANDS[name]).params
+                for option in (*parameter.opts, *parameter.secondary_opts)
+            }
+            given = {word for word in words if word.startswith("--")}
+            assert given <= options | {"--help"} or COMMANDS[name].context, f"{page.name}: {code}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name: str) -> None:
-    assert CliRunner().invoke(app, [*name.split(), "--help"]).exit_code == 0
+def test_targets_of_make_exist() -> None:
+    for page in PAGES:
+        targets = set(
+            re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        )
+        named = re.findall(r"(?:`|^)make ([a-z]+)", page.text, re.MULTILINE)
+        assert set(named) <= targets, page.name
 
 
-@each_page
-def test_targets_of_make_exist(page: Page) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = re.findall(r"(?:`|^)make ([a-z]+)", page.text, re.MULTILINE)
-    assert set(named) <= targets
-
-
-@each_page
-def test_links_lead_somewhere(page: Page) -> None:
-    for link in page.links():
-        target, _, anchor = link.partition("#")
-        path = (page.path.parent / target).resolve() if target else page.path
-        assert path.exists(), f"{page.name}: {link}"
-        assert not anchor or anchor in Page(path).anchors(), f"{page.name}: {link}"
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for link in page.links():
+            target, _, anchor = link.partition("#")
+            path = (page.path.parent / target).resolve() if target else page.path
+            assert path.exists(), f"{page.name}: {link}"
+            assert not anchor or anchor in Page(path).anchors(), f"{page.name}: {link}"
 
 
 def test_every_page_is_linked_from_another() -> None:

@@ -65,11 +65,13 @@ def test_a_function_that_a_view_of_a_user_needs_survives(installed_dsn: str, db:
 def test_functions_of_an_earlier_version_with_another_signature_go(
     installed_dsn: str, db: psycopg.Connection
 ) -> None:
-    db.execute("CREATE FUNCTION public.kanon_old(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
-    db.execute("ALTER FUNCTION public.kanon_old(integer) OWNER TO kanon_owner")
+    db.execute("CREATE FUNCTION public.kanon_drop(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+    db.execute(
+        r"COMMENT ON FUNCTION public.kanon_drop(integer) IS E'Drop it.\nExample: SELECT kanon_drop(1)'"
+    )
     db.execute("CREATE FUNCTION public.kanon_mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'")
     install(installed_dsn)
-    assert db.execute("SELECT to_regprocedure('public.kanon_old(integer)')").fetchone() == (None,)
+    assert db.execute("SELECT to_regprocedure('public.kanon_drop(integer)')").fetchone() == (None,)
     assert db.execute("SELECT to_regprocedure('public.kanon_mine()')::text").fetchone() == ("kanon_mine()",)
 
 
@@ -91,7 +93,7 @@ _EARLIER_ANONYMIZE = """
     CREATE FUNCTION public.kanon_anonymize(relation regclass, k integer) RETURNS kanon.release_report
         LANGUAGE sql BEGIN ATOMIC SELECT * FROM kanon.anonymize(relation, k); END;
     ALTER FUNCTION kanon.anonymize(regclass, integer) OWNER TO kanon_owner;
-    ALTER FUNCTION public.kanon_anonymize(regclass, integer) OWNER TO kanon_owner;
+    COMMENT ON FUNCTION public.kanon_anonymize IS E'\nExample: SELECT kanon_anonymize(''a'', 5)';
 """
 """The functions as a version with fewer arguments had them."""
 
@@ -115,50 +117,6 @@ def test_objects_that_use_an_earlier_signature_are_named_and_nothing_changes(
     assert caught.value.detail == "They are: view public.mine."
     assert "Drop these objects" in (caught.value.hint or "")
     assert picture(db) == before
-
-
-_BEFORE_BLOCKS = """
-    DROP VIEW kanon.query_log, kanon.record_states, kanon.protected_names;
-    DROP FUNCTION kanon.query_log, kanon.record_states;
-    CREATE FUNCTION kanon.query_log() RETURNS TABLE (relation text, question text) LANGUAGE plpgsql
-        AS 'BEGIN RETURN; END';
-    CREATE VIEW kanon.query_log AS SELECT relation, question FROM kanon.query_log();
-    CREATE FUNCTION kanon.ledger_states() RETURNS TABLE (relation regclass) LANGUAGE plpython3u
-        AS 'return []';
-    CREATE VIEW kanon.ledger_states AS SELECT relation FROM kanon.ledger_states();
-    DROP TABLE kanon.record, kanon.record_mark;
-    CREATE TABLE kanon.ledger (relation regclass);
-    CREATE TABLE kanon.ledger_mark (name text);
-    ALTER TABLE kanon.protection ADD COLUMN strict boolean NOT NULL DEFAULT false;
-    CREATE VIEW kanon.visible_relations AS SELECT relation FROM kanon.protection;
-    CREATE SCHEMA kanon_catalog;
-    CREATE VIEW kanon_catalog.pg_class AS SELECT relation AS oid FROM kanon.visible_relations;
-    CREATE FUNCTION kanon.mirror_catalog(catalog name, shown text, masks jsonb DEFAULT '{}') RETURNS void
-        LANGUAGE plpgsql AS 'BEGIN RETURN; END';
-    CREATE FUNCTION kanon.define_1(name name, statement text, rows bigint, shown boolean) RETURNS void
-        LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN; END';
-    ALTER SCHEMA kanon_catalog OWNER TO kanon_owner;
-    ALTER FUNCTION kanon.define_1(name, text, bigint, boolean) OWNER TO kanon_base_1;
-    ALTER FUNCTION kanon.query_log() OWNER TO kanon_owner;
-    ALTER VIEW kanon.query_log OWNER TO kanon_owner;
-"""
-"""What was there when each table had a ledger, and the gateway catalogs of its own."""
-
-
-def test_ledgers_and_catalogs_of_before_go_and_tables_are_protected_anew(
-    installed_dsn: str, db: psycopg.Connection
-) -> None:
-    db.execute("SELECT kanon_declare('patients', quasi_identifiers => '{age}')")
-    before = picture(db)
-    db.execute("SELECT kanon_protect('patients', 5)")
-    db.execute(_BEFORE_BLOCKS)
-    install(installed_dsn)
-    assert db.execute("SELECT count(*) FROM kanon.protections").fetchone() == (0,)
-    assert db.execute("SELECT count(*) FROM kanon.query_log WHERE query <> ''").fetchone() == (0,)
-    assert db.execute("SELECT to_regnamespace('kanon_catalog')").fetchone() == (None,)
-    # a role still may read the table, until it is protected anew or not
-    read = "kanon_reader SELECT false, "
-    assert {line.replace(read, "") if " patients " in line else line for line in picture(db)} == before
 
 
 def test_functions_that_come_and_go_with_plpython_are_known(db: psycopg.Connection) -> None:

@@ -117,7 +117,6 @@ def _lose(connection: psycopg.Connection) -> None:
         ["measure", "people"],
         ["releases"],
         ["drop", "people"],
-        ["drop", "people", "--client"],
         ["query", "select count(*) from people"],
         ["check"],
         ["install"],

@@ -410,7 +410,7 @@ def test_what_makes_rows_known_again_is_said(interface: Interface) -> None:
     assert "kanon_refresh brings by_ward up to date." in advice()
     interface.refresh("by_ward")
     assert not advice()
-    # Version 0.1.0 recorded nothing of the columns that were read.
+    # What was recorded of the columns that were read is lost.
     interface.connection.execute(
         "update kanon.release set settled_before = null, settled_on = null, settled_layout = null"
         " where name = 'by_ward'"
@@ -710,13 +710,12 @@ def test_dropping_a_release_forgets_its_versions(hospital: Interface) -> None:
 def test_the_command(hospital: Interface) -> None:
     publish(hospital, "by_age", "age")
     publish(hospital, "by_sex", "sex")
-    for kind in ([], ["--client"]):
-        arguments = ["composition", "by_age", "by_sex", "--k", "30", *kind, "--dsn", hospital.dsn]
-        shown = CliRunner().invoke(app, arguments)
-        assert shown.exit_code == 0, shown.output
-        assert "by_age, by_sex" in shown.output
-        found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
-        assert [one["people_below"] for one in found] == [80, 0, 0]
+    arguments = ["composition", "by_age", "by_sex", "--k", "30", "--dsn", hospital.dsn]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 0, shown.output
+    assert "by_age, by_sex" in shown.output
+    found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
+    assert [one["people_below"] for one in found] == [80, 0, 0]
 
 
 def side_by_side(interface: Interface) -> list[str]:

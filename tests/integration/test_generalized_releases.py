@@ -612,7 +612,7 @@ def test_classes_are_counted_as_readers_tell_them_apart(people: Interface) -> No
 
 
 def test_a_stored_hierarchy_whose_names_have_two_meanings_is_refused(people: Interface) -> None:
-    # As 0.1.0 could store it: "rest" is the node of one zip code, and of all others one level above.
+    # "rest" is the node of one zip code, and of all others one level above.
     rows = [[str(zip_), "rest" if zip_ == 13000 else "few", "odd" if zip_ == 13000 else "rest"]
             for zip_ in range(13000, 13060)]  # fmt: skip
     store(people, "mixed", "text", rows)

@@ -1,4 +1,4 @@
-"""The commands ``kanon hierarchy ...`` through both interfaces."""
+"""The commands ``kanon hierarchy ...`` with their mistakes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ Run = Callable[..., Any]
 _WARDS = "level_0,level_1,level_2\nCardiology,internal,*\nOncology,internal,*\nSurgery,surgical,*\n"
 
 
-@pytest.fixture(params=[[], ["--client"]], ids=["server", "client"])
-def run(request: pytest.FixtureRequest, dsn: str) -> Run:
+@pytest.fixture
+def run(dsn: str) -> Run:
     """Return what runs a command of ``kanon hierarchy`` and returns its JSON, or its error."""
 
     def call(name: str, *arguments: str) -> Any:
-        options = ["--dsn", dsn, "--json", *([] if name == "list" else request.param)]
-        result = CliRunner().invoke(app, ["hierarchy", name, *arguments, *options])
+        result = CliRunner().invoke(app, ["hierarchy", name, *arguments, "--dsn", dsn, "--json"])
         text = result.stdout if result.exit_code == 0 else result.stderr.splitlines()[-1]
         return json.loads(text)
 

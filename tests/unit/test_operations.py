@@ -15,7 +15,6 @@ import pytest
 from kanon_pg.admin.install import scripts
 from kanon_pg.admin.install.scripts import OPERATIONS, script_text
 from kanon_pg.cli.commands import COMMANDS
-from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.statements import sql_root
@@ -25,10 +24,16 @@ from kanon_pg.release.request import ANONYMIZE, DECLARE, AnonymizeRequest
 from tests.docs.pages import ROOT
 
 _COMMANDS = {
-    name: COMMANDS_OF_FUNCTIONS[f"kanon_{name}"]
+    name: name.replace("_", " ")
     for name in OPERATIONS
-    if f"kanon_{name}" in COMMANDS_OF_FUNCTIONS
+    if name not in {"hierarchy_define", "is_anonymous", "protect"}
+} | {
+    "groups": "group labels",
+    "intervals": "group intervals",
+    "rectangles": "group rectangles",
+    "regions": "group regions",
 }
+"""The command that does what an operation does, where there is one."""
 
 _ELSEWHERE = {
     ("audit", "details"),  # always, for the report

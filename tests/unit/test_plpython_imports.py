@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from kanon_pg.db.statements import sql_root
 
@@ -99,19 +98,3 @@ except InstallError as said:
     print(said.message)
 """
     assert run(code).splitlines() == ["True", "The Python package jinja2 cannot be imported."]
-
-
-def test_functions_of_an_earlier_installation_say_that_versions_differ() -> None:
-    script = Path(__file__).parents[1] / "install/upgrade/install-0.1.0.sql"
-    earlier = script.read_text(encoding="utf-8").split("FUNCTION kanon.boot()", 1)[1].split("$function$")[1]
-    assert "import kanon_pg.server" in earlier
-    code = f"""
-def refuse(message, sqlstate, **rest):
-    print(sqlstate)
-    raise SystemExit
-plpy.error = refuse
-plpy.execute = lambda text: [{{"path": "[]", "version": "0.1.0"}}]
-GD = {{}}
-exec({earlier!r})
-"""
-    assert run(code) == "KA501"

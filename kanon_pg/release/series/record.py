@@ -76,7 +76,7 @@ class Series:
     weights : dict
         Cost of a suppressed cell per quasi-identifier.
     keys : tuple of str
-        Columns that identify a row; none if person and contents do.
+        Columns that identify a row.
     cohorts_ever : int
         Highest number of a cohort so far.
     pending_people, longest_wait, withheld_rows, retained_rows : int
@@ -84,7 +84,7 @@ class Series:
     names : SeriesNames or None
         None if a relation behind it was dropped, as with the base relation by CASCADE.
     key_view : Identifier or None
-        View of the columns that identify a row; None if there are none, or in series of earlier versions.
+        View of the columns that identify a row; None if it was dropped.
     """
 
     version: int
@@ -213,8 +213,6 @@ def require_key(db: Database, row: Row, series: Series) -> None:
     UnsuitableRelation
         If the columns that identify a row are no key any more.
     """
-    if not series.keys:  # begun by a version of kanon_pg that knew rows by person and contents
-        raise _without_key(describe(db, str(row["base"]), OWNER))
     found = key_now(db, row["base"], series.keys, series.key_view)
     if found["holds"]:
         return
@@ -254,11 +252,10 @@ def create_series(
         Number of this publication under its name.
     """
     _create_current(db, plan, names.current, keys)
-    key_view = scratch_name(plan.name, generation, "keys") if keys else None
-    if key_view is not None:
-        columns = [plan.base.column(name).identifier for name in keys]
-        parts = {"view": key_view, "relation": plan.base.identifier, "keys": columns}
-        db.execute(statement("series/create_key_view", **parts))
+    key_view = scratch_name(plan.name, generation, "keys")
+    columns = [plan.base.column(name).identifier for name in keys]
+    parts = {"view": key_view, "relation": plan.base.identifier, "keys": columns}
+    db.execute(statement("series/create_key_view", **parts))
     db.execute(statement("series/create_cohorts", cohorts=names.cohorts))
     db.execute(statement("series/create_departed", departed=names.departed))
     db.execute(statement("series/create_pending", pending=names.pending))
@@ -287,7 +284,7 @@ def store_series(db: Database, release: str, series: Series, names: SeriesNames)
         json.dumps(series.weights),
         list(series.keys),
         *(str(name) for name in names.parts().values()),
-        None if series.key_view is None else str(series.key_view),
+        str(series.key_view),
     )
 
 

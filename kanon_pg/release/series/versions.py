@@ -47,7 +47,6 @@ from kanon_pg.release.publish import (
 from kanon_pg.release.record import (
     drop_superseded,
     forget_releases,
-    require_present_form,
     store_release,
 )
 from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
@@ -74,7 +73,7 @@ from kanon_pg.release.series.record import (
     store_series,
 )
 from kanon_pg.release.series.rules import parse_over_time
-from kanon_pg.release.series.waiting import FRESH, let_chosen_wait, let_classes_wait
+from kanon_pg.release.series.waiting import FRESH, let_classes_wait, room_to_wait
 from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
     StorageNames,
@@ -195,7 +194,6 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     UnsuitableRelation
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
-    require_present_form(db, row)
     names = require_names(series)
     base = describe(db, str(row["base"]), OWNER)
     require_readable_base(db, base, whole=False)
@@ -418,9 +416,7 @@ def _enter(
         Whether some may wait for a later version: not people who return, whose absence would tell them apart.
     """
     db = version.db
-    may_still_wait = 0
-    if may_wait:
-        work, may_still_wait = let_chosen_wait(version, work, entering)
+    most_waiting = room_to_wait(version) if may_wait else 0
     facts = describe(db, str(entering), OWNER)
     own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
     plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
@@ -443,9 +439,9 @@ def _enter(
     if not is_what_was_solved(db, plan, counted, outcome, found):
         raise _contradiction("rows that entered")
     require_models(db, plan, names.storage, found, is_whole=True)
-    waits = version.scratch("waits") if may_still_wait else None
+    waits = version.scratch("waits") if most_waiting else None
     if waits is not None:
-        let_classes_wait(version, names.storage, waits, most=may_still_wait)
+        let_classes_wait(version, names.storage, waits, most=most_waiting)
     _store_members(version, names.storage, cohorts_ever, waits)
     if waits is not None:
         version.drop("waits")

@@ -1,5 +1,5 @@
 -- The columns by which a release over time knows rows, as they are called now, and whether an index over all or some
--- of them still tells rows apart at every moment. Series of earlier versions know them by name only.
+-- of them still tells rows apart at every moment. Without a view of them they are known by name only.
 -- $1 bigint
 -- $2 text
 -- $3 text[]

@@ -1,20 +1,15 @@
-"""Hints name what exists: in SQL functions, views and arguments, in a shell commands and options."""
+"""Hints and notices name functions, views, arguments, commands and options that exist."""
 
 from __future__ import annotations
 
 import ast
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import kanon_pg
 from kanon_pg.admin.install.scripts import OPERATIONS
 from kanon_pg.cli.commands import COMMANDS, loaded
-from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS, COMMANDS_OF_VIEWS, as_command
-from kanon_pg.db.identifiers import Literal, array_element
 from kanon_pg.db.statements import sql_root
 
 _SQL = "\n".join(path.read_text(encoding="utf-8") for path in sql_root().rglob("*.sql"))
@@ -71,87 +66,15 @@ def test_the_texts_are_found() -> None:
     assert len([text for _, text in _TEXTS if " => " in text]) > 20
 
 
-@pytest.mark.parametrize(("place", "text"), _TEXTS, ids=[place for place, _ in _TEXTS])
-def test_every_text_names_what_exists(place: str, text: str) -> None:
-    for function in re.findall(r"\b(kanon_\w+)\(", text):
-        assert function in _API, place
-    for name in re.findall(r"(?:FROM|SELECT|SET) kanon\.(\w+)", text):
-        assert name in _IN_SCHEMA | _SETTINGS, place
-    for argument in re.findall(r"\b(\w+) => ", text):
-        assert argument in _ARGUMENTS, place
-    for command in re.findall(r"`kanon ([a-z][a-z-]*(?: [a-z]+)?)", text):
-        assert command in COMMANDS or command.split()[0] in COMMANDS, place
-    for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", text):
-        assert option in _OPTIONS | {"--delete", "--cascade", "--name"}, place
-
-
-@pytest.mark.parametrize(("place", "text"), _TEXTS, ids=[place for place, _ in _TEXTS])
-def test_in_a_shell_nothing_is_left_that_has_a_command(place: str, text: str) -> None:
-    if place.startswith(("demo/", "cli/", "reports/")):
-        return
-    shown = as_command(text) or ""
-    for function in re.findall(r"SELECT (?:\* FROM )?(kanon_\w+)\(", shown):
-        assert function not in COMMANDS_OF_FUNCTIONS, shown
-    assert not re.search(r"\w => ['\d]", shown), shown
-    for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", shown):
-        assert option in _OPTIONS, shown
-
-
-def test_the_tables_lead_to_commands_and_options_that_exist() -> None:
-    assert set(COMMANDS_OF_FUNCTIONS) <= _API
-    assert {view.removeprefix("kanon.") for view in COMMANDS_OF_VIEWS} <= _IN_SCHEMA
-    assert {*COMMANDS_OF_FUNCTIONS.values(), *COMMANDS_OF_VIEWS.values()} <= set(COMMANDS)
-
-
-@pytest.mark.parametrize(
-    ("hint", "shown"),
-    [
-        ("SELECT * FROM kanon.releases lists them.", "`kanon releases` lists them."),
-        ("SELECT * FROM kanon.hierarchies lists them.", "`kanon hierarchy list` lists them."),
-        ("Remove its record: SELECT kanon_drop(...);", "Remove its record: `kanon drop ...`"),
-        ('SELECT * FROM kanon_composition(\'{"a","b c@3"}\');', "`kanon composition a 'b c@3'`"),
-        (
-            'SELECT * FROM kanon_suggest(\'"public"."t (1)"\') proposes it.',
-            '`kanon suggest \'"public"."t (1)"\'` proposes it.',
-        ),
-        (
-            "Declare it: SELECT kanon_declare(..., entity => 'person_id');",
-            "Declare it: `kanon declare ... --entity person_id`",
-        ),
-        (
-            "Pass a larger time_limit, for example time_limit => '5 minutes'.",
-            "Pass a larger --time-limit, for example --time-limit 300.",
-        ),
-        ("Or: columns => ARRAY['a', 'b c'].", "Or: --column 'a,b c'."),
-        ("Or: columns => ARRAY['a, b', 'c]'].", "Or: --column '\"a, b\",c]'."),
-        (
-            "Do it: SELECT kanon_declare('\"public\".\"t\"', identifiers => ARRAY['id', 'doc'], "
-            "quasi_identifiers => ARRAY['age', 'sex'], sensitive => ARRAY['it''s (new)'], "
-            "insensitive => ARRAY['x'], entity => 'p');",
-            'Do it: `kanon declare \'"public"."t"\' --identifier id,doc --quasi-identifier age,sex '
-            "--sensitive 'it'\"'\"'s (new)' --insensitive x --entity p`",
-        ),
-        (
-            'For example: options => \'{"diversity": "entropy", "classes": {"max": 100}}\'.',
-            "For example: --diversity entropy --most-classes 100.",
-        ),
-        (
-            'For example: hierarchies => \'{"age": "ages", "zip": {"hierarchy": "zips"}}\'.',
-            'For example: --hierarchy age=ages --hierarchy \'zip={"hierarchy": "zips"}\'.',
-        ),
-        ("Publish it anew with kanon_anonymize.", "Publish it anew with `kanon anonymize`."),
-        ("Use method => 'exact'.", "Use --method exact."),
-        ("SELECT kanon_unprotect('t');", "SELECT kanon_unprotect('t');"),
-        ("Load data first.", "Load data first."),
-        (None, None),
-    ],
-)
-def test_what_a_shell_shows(hint: str | None, shown: str | None) -> None:
-    assert as_command(hint) == shown
-
-
-def test_a_list_of_releases_becomes_a_word_for_each() -> None:
-    names = ["a", "b c@3", 'say "x\\"', "it's", "a,b"]
-    array = "{" + ",".join(map(array_element, names)) + "}"
-    shown = as_command(f"SELECT * FROM kanon_composition({Literal(array)}); says more.")
-    assert shlex.split((shown or "").split("`")[1]) == ["kanon", "composition", *names]
+def test_every_text_names_what_exists() -> None:
+    for place, text in _TEXTS:
+        for function in re.findall(r"\b(kanon_\w+)\(", text):
+            assert function in _API, place
+        for name in re.findall(r"(?:FROM|SELECT|SET) kanon\.(\w+)", text):
+            assert name in _IN_SCHEMA | _SETTINGS, place
+        for argument in re.findall(r"\b(\w+) => ", text):
+            assert argument in _ARGUMENTS, place
+        for command in re.findall(r"`kanon ([a-z][a-z-]*(?: [a-z]+)?)", text):
+            assert command in COMMANDS or command.split()[0] in COMMANDS, place
+        for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", text):
+            assert option in _OPTIONS | {"--delete", "--cascade", "--name"}, place

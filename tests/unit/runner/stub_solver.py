@@ -11,7 +11,6 @@ from pathlib import Path
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
-from kanon_pg.core.waiting import Waiting, WaitingTask
 from kanon_pg.errors import InfeasibleError
 
 SECRET = "Smith, John, 1970-01-01"
@@ -35,13 +34,6 @@ def outcome(patterns: bytes, notes: tuple[str, ...] = ()) -> SolveOutcome:
 
 def solve(row_types: PackedRowTypes, request: SolveRequest, progress) -> SolveOutcome:
     return BEHAVIOURS[request.method](row_types, request, progress)
-
-
-def choose(row_types: PackedRowTypes, task: WaitingTask, progress) -> Waiting | None:
-    """Answer by the seed: nothing chosen, nobody waits, one row of every type, numbers without row types."""
-    keys = bytes(row_types.keys)
-    ones = struct.pack(">q", 1) * (len(keys) // 8)
-    return (None, Waiting(b"", b""), Waiting(keys, ones), Waiting(b"", ones))[task.seed]
 
 
 def echo(row_types, request, progress):

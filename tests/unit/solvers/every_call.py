@@ -18,10 +18,8 @@ from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import KERNELS, SolveRequest
-from kanon_pg.core.waiting import WaitingTask
 from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
 from kanon_pg.worker.audit.auditor import work
-from kanon_pg.worker.chooser import choose
 from kanon_pg.worker.clock import no_progress
 from kanon_pg.worker.compiled import watched
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
@@ -135,14 +133,6 @@ def audit_everything() -> None:
         work("risk", [packed, packed], asked, no_progress)
 
 
-def choose_everything() -> None:
-    rows = [(number % 7, number % 3, number % 2, number % 5 - 1) for number in range(200)]
-    packed = pack(rows, ["c0", "c1", "c2", "waited"], numeric=["waited"], weights={"c0": 2.5})
-    for patterns, seed in ((None, None), ([["c0"], ["c1", "c2"]], 1)):
-        task = WaitingTask(k=3, most=6, longest=2, patterns=patterns, seed=seed, seconds=SECONDS)
-        choose(packed, task, no_progress)
-
-
 def main() -> None:
     for kernels in KERNELS:
         warm_up(kernels)
@@ -150,7 +140,6 @@ def main() -> None:
     with watched(left_out.append):
         solve_everything()
         audit_everything()
-        choose_everything()
     sys.stdout.write("\n".join(left_out))
     sys.exit(bool(left_out))
 
