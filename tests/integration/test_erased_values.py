@@ -50,7 +50,8 @@ def places(interface: Interface, server: Server, value: str) -> list[str]:
         f"statistics of {name}" for (name,) in interface.connection.execute(statistics.encode(), [value])
     ]
     folder, database = interface.connection.execute(
-        "select current_setting('data_directory'), oid::text from pg_database where datname = current_database()"
+        "select current_setting('data_directory'), oid::text from pg_database"
+        " where datname = current_database()"
     ).fetchone() or ("", "")
     # records of answers in this database, with what waits in their write-ahead logs
     for path in (Path(folder) / "kanon_ledger" / database).rglob("*.sqlite*"):
