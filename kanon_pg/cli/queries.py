@@ -72,6 +72,9 @@ def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> Non
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     elif found["accepted"]:
         typer.echo("The query is accepted.")
+        for line in found["canonical_sql"].splitlines():
+            if line.startswith("-- ") and "answered with noise" in line:
+                typer.echo(line.removeprefix("-- "))
     else:
         lay_out(*(_finding(text, finding) for finding in found["findings"]))
     if not found["accepted"]:

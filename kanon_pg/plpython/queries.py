@@ -18,6 +18,7 @@ from kanon_pg.queries import pending_query, records
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Answered, answer, explained, understand
 from kanon_pg.queries.findings import Finding, Refusal
+from kanon_pg.queries.noise import accounts as noise_accounts
 from kanon_pg.queries.pending_query import PendingQuery
 from kanon_pg.queries.request import PROTECT, QueryRequest, given_text, given_texts
 
@@ -109,6 +110,11 @@ def forget_answer(relation: SqlValue, entry: SqlValue) -> int:
 def record_states() -> list[dict[str, Any]]:
     """Serve ``kanon.record_states``."""
     return serve(records.record_states)
+
+
+def accounts() -> list[dict[str, Any]]:
+    """Serve ``kanon.accounts``."""
+    return serve(noise_accounts.accounts)
 
 
 def query_log() -> list[dict[str, Any]]:

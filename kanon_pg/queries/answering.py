@@ -15,27 +15,31 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded
+from kanon_pg.errors import AnswerWithheld, DatabaseError, InputError, KanonError, LimitExceeded
 from kanon_pg.queries.blocks import Block, Cut, column_name
 from kanon_pg.queries.cutting import cut
 from kanon_pg.queries.facts import Facts
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.forms import check_forms
-from kanon_pg.queries.guarded import Guarded, guarded
+from kanon_pg.queries.guarded import Guarded, guarded, typed
 from kanon_pg.queries.judging import MOST_KEYS, BlockRow, Judgement, judge
 from kanon_pg.queries.load_facts import load_facts
+from kanon_pg.queries.noise.drawing import Drawing
+from kanon_pg.queries.noise.mechanism import Loss, capacity, together
+from kanon_pg.queries.noise.plan import NoisyForm, noisy_form
+from kanon_pg.queries.noise.settings import NoiseSettings
 from kanon_pg.queries.people import People, people_of
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.reader import query_reader
 from kanon_pg.queries.reading import full_scans, without_statistics
-from kanon_pg.queries.record import Entry, Record, StoredAnswer
+from kanon_pg.queries.record import Entry, Record, Spending, StoredAnswer
 from kanon_pg.queries.record_log import QueryBudget
 from kanon_pg.queries.records import NamedMark, has_folder, open_record
 from kanon_pg.queries.request import QueryRequest, refused, withheld
@@ -104,6 +108,7 @@ class Understood:
     cut: Cut
     facts: Facts
     blocks: tuple[_Planned, ...]
+    is_noisy: bool = False
 
     @property
     def relations(self) -> frozenset[int]:
@@ -129,7 +134,35 @@ def understand(db: Database, request: QueryRequest, role: str) -> Understood:
     scanned = take_out_constants(scan(request.text), request.parameters)
     facts = load_facts(db, request.text, request.search_path, role)
     found = cut(parse(scanned), facts, scanned.constants)
-    return Understood(found, facts, tuple(_planned(db, block, facts) for block in found.blocks))
+    understood = Understood(found, facts, tuple(_planned(db, block, facts) for block in found.blocks))
+    if not understood.blocks:
+        return understood
+    relations = sorted({rule.relation for one in understood.blocks for rule in one.rules})
+    spaces = sorted({one.people.space for one in understood.blocks})
+    if db.row(statement("is_exact"), relations, spaces, role)["is_exact"]:
+        return understood
+    for one in understood.blocks:
+        _noise_form(one, understood, found.constants)
+    return replace(understood, is_noisy=True)
+
+
+def _noise_of(planned: _Planned) -> dict[int, NoiseSettings]:
+    """Return the settings of a block's relations, which have one account."""
+    found = {rule.relation: rule.noise for rule in planned.rules if rule.noise is not None}
+    if len(found) < len(planned.rules) or len({(one.epsilon, one.delta) for one in found.values()}) > 1:
+        raise Refusal(
+            "Q601",
+            0,
+            "The tables of these people do not agree in the epsilon and delta of their noise.",
+            "A curator gives all of them the same ones: kanon_protect.",
+        )
+    return found
+
+
+def _noise_form(planned: _Planned, understood: Understood, constants: Sequence[str]) -> NoisyForm:
+    return noisy_form(
+        planned.block, planned.people, understood.facts, constants, _noise_of(planned), k=planned.k
+    )
 
 
 def _planned(db: Database, block: Block, facts: Facts) -> _Planned:
@@ -156,6 +189,13 @@ def explained(understood: Understood) -> str:
     """Return what would run, for people to read."""
     found = []
     for one in understood.blocks:
+        if understood.is_noisy:
+            noisy = _noise_form(one, understood, understood.cut.constants)
+            share = min(settings.per_query for settings in _noise_of(one).values())
+            found.append(
+                f"-- {one.block.name}, answered with noise: costs {share:g} of the account\n{noisy.text}"
+            )
+            continue
         form = guarded(
             one.block, one.people, understood.facts, understood.cut.constants, k=one.k, buckets=128
         )
@@ -299,6 +339,26 @@ class _Answering:
         AnswerWithheld
             If one of them cannot be answered.
         """
+        if self.understood.is_noisy:
+            for one in planned:
+                answers[one.block.name] = self.noisy(one, kinds[one.block.name])
+        else:
+            self.answer_exactly(planned, kinds, answers)
+        if any(one.block.leaves_out_nobody for one in planned):
+            self.notices.append("Rows about nobody are left out.")
+        for computed in self.understood.cut.computed:
+            if computed.block in {one.block.name for one in planned}:
+                shown = answers[computed.block].rows
+                if not shown:
+                    raise withheld()
+                self.set_computed(computed.block, kinds[computed.block], shown[0])
+
+    def answer_exactly(
+        self,
+        planned: Sequence[_Planned],
+        kinds: Mapping[str, Mapping[str, str]],
+        answers: dict[str, BlockAnswer],
+    ) -> None:
         forms = [self.form(one) for one in planned]
         types = [kinds[one.block.name] for one in planned]
         spaces = sorted({one.people.space for one in planned})
@@ -318,14 +378,78 @@ class _Answering:
             may_leave &= self.record(self.records[space][1], entries[space], own, answers)
         if not may_leave:
             raise withheld()
-        if any(one.block.leaves_out_nobody for one in planned):
-            self.notices.append("Rows about nobody are left out.")
-        for computed in self.understood.cut.computed:
-            if computed.block in {one.block.name for one in planned}:
-                shown = answers[computed.block].rows
-                if not shown:
-                    raise withheld()
-                self.set_computed(computed.block, kinds[computed.block], shown[0])
+
+    def noisy(self, planned: _Planned, kinds: Mapping[str, str]) -> BlockAnswer:
+        """Answer a block with noise, or as it was answered before.
+
+        Raises
+        ------
+        AnswerWithheld
+            If the account does not hold what it costs, or it failed, which costs as much.
+        """
+        _, record = self.records[planned.people.space]
+        form = _noise_form(planned, self.understood, self.constants)
+        settings = list(_noise_of(planned).values())
+        same = [form.text, dict(kinds), asdict(settings[0]), [asdict(one) for one in form.figures], planned.k]
+        key = blake2b(json.dumps(["noise", *same]).encode(), digest_size=16).digest()
+        stored = record.stored(key)
+        if stored is not None:
+            with record.begin(self.ask(record), self.now) as recording:
+                recording.answered("asked again")
+            notices, rows = json.loads(stored.payload)
+            when = datetime.fromtimestamp(stored.time, UTC).isoformat(timespec="seconds")
+            self.notices += [*notices, f"This is the answer of {when}, which costs nothing again."]
+            return BlockAnswer(kinds, rows)
+        whole = capacity(settings[0].epsilon, settings[0].delta)
+        share = min(one.per_query for one in settings)
+        drawing = Drawing(form, Loss(whole.rho * share, whole.delta * share), planned.k)
+        most = min(one.per_login for one in settings)
+        entry = self.ask(
+            record,
+            Spending(
+                (*drawing.loss, settings[0].epsilon, settings[0].delta),
+                self.account(drawing.loss, whole, most),
+            ),
+        )
+        try:
+            with ExitStack() as stack:
+                for one in (
+                    self.db.deadline(min(rule.seconds for rule in self.rules)),
+                    self.db.savepoint(),
+                    without_statistics(self.db),
+                ):
+                    stack.enter_context(one)
+                found = self.db.read(Statement(typed(form.text, kinds), ("text",)), str(record.seed))
+            rows = drawing.rows(found, kinds)
+            if len(rows) > min(rule.rows for rule in self.rules):
+                raise LimitExceeded("The answer has too many rows.", hint="Ask for fewer.")
+        except Exception as error:
+            if self.db.was_cancelled(error):
+                raise
+            self.give_up(
+                {planned.people.space: entry}, "time" if isinstance(error, LimitExceeded) else "error"
+            )
+            raise withheld() from None
+        notices = drawing.notices()
+        with record.begin(entry, self.now) as recording:
+            recording.answered(key=key, payload=json.dumps([notices, rows]).encode())
+        self.notices += notices
+        return BlockAnswer(kinds, rows)
+
+    def account(
+        self, loss: Loss, whole: Loss, share: float
+    ) -> Callable[[Sequence[tuple[str, tuple[float, ...]]]], bool]:
+        """Return what says whether a loss can be spent beside others, in total and by this login."""
+
+        def allows(spent: Sequence[tuple[str, tuple[float, ...]]]) -> bool:
+            everybody = together([*(Loss(*one[:2]) for _, one in spent), loss])
+            own = together([*(Loss(*one[:2]) for login, one in spent if login == self.login), loss])
+            return all(
+                total.rho <= whole.rho * part and total.delta <= whole.delta * part
+                for total, part in ((everybody, 1.0), (own, share))
+            )
+
+        return allows
 
     def form(self, planned: _Planned) -> Guarded:
         _, record = self.records[planned.people.space]
@@ -347,13 +471,19 @@ class _Answering:
             raise refused((Refusal("Q200", 0, error.message, "").finding,)) from None
         return dict(row)
 
-    def ask(self, record: Record) -> int:
+    def ask(self, record: Record, spending: Spending | None = None) -> int:
         """Write the query down, and return its entry."""
         budget = QueryBudget(
             _smallest(rule.queries for rule in self.rules), _smallest(rule.refusals for rule in self.rules)
         )
         text = json.dumps([self.request.text, self.request.parameters, self.role])
-        asked = record.ask(self.login, text, self.now, budget)
+        asked = record.ask(self.login, text, self.now, budget, spending)
+        if not asked.is_affordable:
+            raise AnswerWithheld(
+                "The account of these people is used up.",
+                hint="What was answered is answered again. A curator can allow more: a larger epsilon lets "
+                "more be known of everybody.",
+            )
         if not asked.budget.allows:
             raise withheld()
         return asked.entry

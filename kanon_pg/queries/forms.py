@@ -349,6 +349,25 @@ def _is_safe(tree: Tree, block: Block) -> bool:
     )
 
 
+def never_fails(tree: Tree, block: Block) -> bool:
+    """Return whether an expression fails for no values, in a block all of whose columns are secret."""
+    if tree.kind == "Exists":
+        select = tree.child("this")
+        where = None if select is None else select.child("where")
+        return where is None or all(never_fails(part, block) for part in where.parts)
+    if tree.kind in _CONNECTIVES | COMPARISONS:
+        patterns = tree.children("expression") if tree.kind in _PATTERNS else ()
+        return all(map(_is_constant, patterns)) and all(
+            _is_constant(part) or never_fails(part, block) for part in tree.parts
+        )
+    if tree.kind == "Extract":
+        columns = [node for node in tree.walk() if node.kind == "Column"]
+        return tree.child("expression") in columns and block.column(columns[0]).type_name.startswith(
+            ("date", "timestamp", "interval", "time")
+        )
+    return _is_safe(tree, block)
+
+
 _TOTAL = frozenset(
     [
         "floor",

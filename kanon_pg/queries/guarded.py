@@ -123,10 +123,15 @@ class Guarded:
 
     def typed(self, kinds: Mapping[str, str]) -> str:
         """Return the text for the types of its keys and figures."""
-        text = self.text
-        for name, kind in kinds.items():
-            text = text.replace(f"{{{name}}}", kind).replace(f"{{={name}}}", _SPELLINGS.get(kind, ""))
-        return text
+        return typed(self.text, kinds)
+
+
+def typed(form: str, kinds: Mapping[str, str]) -> str:
+    """Return a form with types in place of ``{f1}`` ..., and what spells keys in place of ``{=k1}`` ..."""
+    text = form
+    for name, kind in kinds.items():
+        text = text.replace("{" + name + "}", kind).replace("{=" + name + "}", _SPELLINGS.get(kind, ""))
+    return text
 
 
 _SPELLINGS = {
@@ -177,6 +182,8 @@ class _Writer:
         self.row_columns: dict[int, str] = {}
         self.sum_columns: dict[int, str] = {}
         self.whole: dict[str, str] = {}
+        self.rounds_means = True
+        self.all_are_secret = False
         self.chooses = bool(self.secret or self.secret_keys) or any(
             block.depends_on_secrets(one) for figure in block.figures for one in figure.conditions
         )
@@ -296,7 +303,8 @@ class _Writer:
         """Return SQL of a key; equal values of secrets are written in one way."""
         value = self.sql(self.key(key))
         has_scale = key.kind == "Column" and "(" in self.block.column(key).type_name
-        return value if number - 1 not in self.secret_keys or has_scale else f"{{=k{number}}}({value})"
+        is_secret = self.all_are_secret or number - 1 in self.secret_keys
+        return f"{{=k{number}}}({value})" if is_secret and not has_scale else value
 
     def key(self, tree: Tree) -> Tree:
         """Return a key; of secret numbers, that which is none is missing, so that no function of it fails."""
@@ -682,7 +690,7 @@ class _Writer:
 
     def result(self, keys: list[str]) -> str:
         known = self.known_keys(keys) if self.chooses else []
-        shown = [f"{_text(f'w.{key}' if key in known else f's.{key}')} AS {key}" for key in keys]
+        shown = [f"{text_of(f'w.{key}' if key in known else f's.{key}')} AS {key}" for key in keys]
         joins = ""
         # what known values let expect and secrets leave empty comes with nobody
         people = [f"coalesce(s.{self.people_columns[0]}, 0)::pg_catalog.int8 AS n0"]
@@ -691,7 +699,7 @@ class _Writer:
             if figure.function in PERCENTILES:
                 joins += f" LEFT JOIN middle_{number} AS x{number} ON x{number}.g = {_row(keys, 's.')}"
                 value = f"x{number}.o"
-            shown.append(f"{_text(f'({value})::{{f{number}}}')} AS f{number}")
+            shown.append(f"{text_of(f'({value})::{{f{number}}}')} AS f{number}")
             people.append(f"coalesce(s.{self.people_columns[number]}, 0)::pg_catalog.int8 AS n{number}")
         if any(self.is_other(figure) and figure.function not in PERCENTILES for figure in self.block.figures):
             joins = f" LEFT JOIN others AS o ON o.g = {_row(keys, 's.')}" + joins
@@ -719,7 +727,12 @@ class _Writer:
 
     def rounds(self, figure: Figure) -> bool:
         """Return whether E3 speaks of a figure: a number of a known column, of rows that secrets choose."""
-        return figure.function in {"sum", "avg"} and not self.reads_secret(figure) and self.is_chosen(figure)
+        return (
+            self.rounds_means
+            and figure.function in {"sum", "avg"}
+            and not self.reads_secret(figure)
+            and self.is_chosen(figure)
+        )
 
     def number(self, figure: Figure) -> str:
         """Return SQL of what a figure adds up: of a time of which a rounded mean is shown, its seconds."""
@@ -768,6 +781,17 @@ class _Writer:
             f" (SELECT {', '.join(outputs)} FROM {tables} WHERE false{conditions}{group}) AS t"
             f" ON true WHERE {tried}"
         )
+
+
+class BlockWriter(_Writer):
+    """Writes what answers of other kinds share with exact ones: the rows of a block."""
+
+    def plain_rows(self) -> str:
+        """Return SQL of the rows, with person, keys and arguments, and which conditions hold for them."""
+        self.rounds_means, self.all_are_secret = False, True
+        for figure in self.block.figures:
+            self.set_of(figure)
+        return self.rows({})
 
 
 def _is_number(tree: Tree) -> bool:
@@ -832,7 +856,7 @@ def _bare(type_name: str) -> str:
 def _cell(value: str, type_name: str) -> str:
     """Return SQL of what is hashed of a value: not every type has a hash."""
     bare = _bare(type_name)
-    return value if bare in _HASHES or bare in _IN_RECORDS else _text(value)
+    return value if bare in _HASHES or bare in _IN_RECORDS else text_of(value)
 
 
 def _hash(value: str, type_name: str, seed: str) -> str:
@@ -841,7 +865,7 @@ def _hash(value: str, type_name: str, seed: str) -> str:
     return f"pg_catalog.{form.format(value if type_name == 'record' else _cell(value, type_name), seed)}"
 
 
-def _text(value: str) -> str:
+def text_of(value: str) -> str:
     """Return SQL of a value as its type writes it: a cast to text may be somebody's function."""
     return f"CASE WHEN {value} IS NOT NULL THEN pg_catalog.format('%s', {value}) END"
 

@@ -15,7 +15,7 @@ from typing import Any
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
+from kanon_pg.errors import AnswerWithheld, InputError, InstallError, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.findings import Refusal
 from kanon_pg.queries.load_facts import names_in
 from kanon_pg.queries.records import NamedMark, keep_marks
@@ -171,7 +171,7 @@ def _refusing(db: Database, pending: PendingQuery) -> Iterator[None]:
     """Turn every error into a refusal stored in the pending query; only a cancellation by the user passes."""
     try:
         yield
-    except (QueryRefused, AnswerWithheld) as error:
+    except (QueryRefused, AnswerWithheld, InstallError) as error:
         pending.error = error
     except Exception as error:
         # errors of the server and bugs may carry values

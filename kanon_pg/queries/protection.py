@@ -11,10 +11,11 @@ from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation
+from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation, as_given
 from kanon_pg.queries.facts import Relation, Role
 from kanon_pg.queries.load_facts import load_relation
-from kanon_pg.queries.protection_rules import rules_from_arguments
+from kanon_pg.queries.noise.mechanism import capacity
+from kanon_pg.queries.protection_rules import ProtectionRules, rules_from_arguments
 from kanon_pg.queries.records import begin_record
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.subject import stored_declaration
@@ -47,7 +48,9 @@ def protect(
     require_readable(facts, facts.columns, role)
     _require_lasting_table(db, facts)
     _require_declared(db, facts)
-    db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
+    _require_noise(db, facts, rules)
+    stored = asdict(rules) | {"exact_for": [str(Identifier((name,))) for name in rules.exact_for]}
+    db.execute(statement("store_protection"), facts.oid, json.dumps(stored), role)
     made = load_relation(db, facts.schema, facts.name, role)
     if made.obstacle is not None:
         sentence, hint = made.obstacle
@@ -60,6 +63,25 @@ def protect(
     check_beside_queries(db, relation=facts.oid)
     if made.protection is not None:
         begin_record(db, made.protection.space, rules.k, role, folder=folder)
+
+
+def _require_noise(db: Database, facts: RelationFacts, rules: ProtectionRules) -> None:
+    """Refuse roles that do not exist, bounds of columns that do not, and noise that nothing can draw."""
+    missing = db.rows(statement("missing_roles"), list(rules.exact_for)) if rules.exact_for else ()
+    if missing:
+        raise UnknownName(
+            f"There is no role {as_given(missing[0]['name'])}, which exact_for names.",
+            hint="Name roles that exist; members of them are answered exactly.",
+        )
+    if rules.noise is None:
+        return
+    unknown = [name for name in rules.noise.bounds if name not in {one.name for one in facts.columns}]
+    if unknown:
+        raise UnknownName(
+            f"{facts.identifier} has no column {as_given(unknown[0])}, which bounds names.",
+            hint="Bounds belong to columns of this relation.",
+        )
+    capacity(rules.noise.epsilon, rules.noise.delta)
 
 
 def _require_lasting_table(db: Database, facts: RelationFacts) -> None:

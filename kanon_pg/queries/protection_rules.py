@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, as_given
+from kanon_pg.queries.noise.settings import NoiseSettings, noise_settings
 from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 
 
@@ -33,6 +35,10 @@ class ProtectionRules:
         Most rows of one block, >= 1.
     beside_releases : str
         A name of `kanon_pg.relations.beside_queries.BESIDE_RELEASES`.
+    noise : NoiseSettings or None
+        How those are answered who are no members of `exact_for`; None answers everybody exactly.
+    exact_for : tuple of str
+        Roles.
     """
 
     relation: int
@@ -43,6 +49,8 @@ class ProtectionRules:
     seconds: float = 30.0
     rows: int = 10_000
     beside_releases: Literal["allow", "warn", "refuse"] = "refuse"
+    noise: NoiseSettings | None = None
+    exact_for: tuple[str, ...] = ()
 
 
 def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
@@ -60,7 +68,13 @@ def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
         not protected.
     """
     found = db.rows(statement("fetch_protection"), oid)
-    return ProtectionRules(**found[0]) if found else None
+    if not found:
+        return None
+    row = dict(found[0])
+    noise, roles = json.loads(row.pop("noise")), json.loads(row.pop("exact_for"))
+    return ProtectionRules(
+        **row, noise=None if noise is None else noise_settings(noise), exact_for=tuple(roles)
+    )
 
 
 _LARGEST = 2**31 - 1
@@ -95,6 +109,12 @@ _RULES: Mapping[str, tuple[OptionTest, str]] = {
     "seconds": (_is_number(0, 86_400), "a number of seconds above 0, at most a day"),
     "rows": (_is_whole(1, 1_000_000), "a whole number from 1 to 1000000"),
     "beside_releases": _is_one_of(*BESIDE_RELEASES),
+    # `noise_settings` says what is wrong with it
+    "noise": (lambda _: True, "null or an object"),
+    "exact_for": (
+        lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
+        "a list of roles",
+    ),
 }
 
 
@@ -131,4 +151,13 @@ def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules
         test, wanted = _RULES[name]
         if not test(value):
             raise InputError(f"Option {name} must be {wanted}.", hint="Leave it out for the default.")
-    return ProtectionRules(relation, k, **options)
+    given = dict(options)
+    if given.get("noise") is not None:
+        given["noise"] = noise_settings(given["noise"])
+    given["exact_for"] = tuple(given.get("exact_for", ()))
+    if given["exact_for"] and given.get("noise") is None:
+        raise InputError(
+            "Option exact_for says who is answered without noise, and there is no option noise.",
+            hint="Give noise, too, or leave exact_for out: everybody is answered exactly.",
+        )
+    return ProtectionRules(relation, k, **given)

@@ -49,10 +49,27 @@ _BUSY_MILLISECONDS = 5000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query that was written down; it may run if `budget` allows it."""
+    """A query that was written down; it may run if `budget` allows it, and if it is affordable."""
 
     entry: int
     budget: BudgetStatus
+    is_affordable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a query takes from the account of the people.
+
+    Parameters
+    ----------
+    loss : tuple of float
+        As `kanon_pg.queries.noise.mechanism.Loss`; then epsilon and delta of the account.
+    allows : callable
+        Receives what was spent before, with the login of each; returns whether this can be spent, too.
+    """
+
+    loss: tuple[float, ...]
+    allows: Callable[[Sequence[tuple[str, tuple[float, ...]]]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +212,14 @@ class Record:
         with _sqlite_errors():
             return record_log.last_mark(self._db)
 
-    def ask(self, login: str, query: str, now: float, budget: QueryBudget | None = None) -> Asked:
+    def ask(
+        self,
+        login: str,
+        query: str,
+        now: float,
+        budget: QueryBudget | None = None,
+        spending: Spending | None = None,
+    ) -> Asked:
         """Write a query down as interrupted, durably, before it runs; as withheld if no budget is left.
 
         Parameters
@@ -204,13 +228,23 @@ class Record:
             As curators read it; holds what analysts wrote, and nothing of the data.
         now : float
             Seconds since 1970, by the server's clock.
+        spending : Spending, optional
+            What a noisy answer costs. It is spent now, whatever becomes of the query.
         """
         with self._transaction():
             status = record_log.budget_status(self._db, login, budget or QueryBudget(), now)
-            entry = self._append(Event(None, "asked", now, login, query))
-            if not status.allows:
+            is_affordable = spending is None or spending.allows(list(record_log.spent(self._db)))
+            may_run = status.allows and is_affordable
+            details = {"noise": spending.loss} if spending is not None and may_run else {}
+            entry = self._append(Event(None, "asked", now, login, query, details=details))
+            if not may_run:
                 self._append(Event(entry, "withheld", now, login, record_log.BUDGET))
-        return Asked(entry, status)
+        return Asked(entry, status, is_affordable)
+
+    def spent(self) -> list[tuple[str, tuple[float, ...]]]:
+        """Return the login and the loss of every query that was answered with noise, or failed."""
+        with _sqlite_errors():
+            return list(record_log.spent(self._db))
 
     @contextmanager
     def begin(self, entry: int, now: float) -> Iterator[Entry]:

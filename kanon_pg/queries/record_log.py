@@ -224,6 +224,15 @@ def disclosed(db: sqlite3.Connection) -> Iterator[tuple[int, bytes]]:
     )
 
 
+def spent(db: sqlite3.Connection) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Yield the login and the loss of every query that noise was asked for; forgetting gives none back."""
+    for login, details in db.execute(
+        "SELECT login, details FROM log WHERE kind = 'asked' AND details <> '{}' ORDER BY number"
+    ):
+        if "noise" in (found := json.loads(details)):
+            yield login, tuple(map(float, found["noise"]))
+
+
 def entries(db: sqlite3.Connection) -> list[LogEntry]:
     """Return all queries, oldest first."""
     found = {}

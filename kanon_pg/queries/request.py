@@ -76,7 +76,7 @@ class ProtectRequest:
     k: Annotated[int, Argument("integer", "Fewest people behind every part of an answer, 2 to 100.")] = 5
     options: Annotated[
         Mapping[str, Any] | None,
-        Argument("jsonb", "Object: further rules; see the how-to on answering queries."),
+        Argument("jsonb", "Object: further rules, noise among them; see the how-to on answering queries."),
     ] = None
 
 

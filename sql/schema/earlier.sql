@@ -23,7 +23,7 @@ BEGIN
         DROP SCHEMA kanon_catalog CASCADE;
         DROP VIEW IF EXISTS kanon.visible_relations;
     END IF;
-    FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states', 'kanon.record_states'] LOOP
+    FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states', 'kanon.record_states', 'kanon.accounts'] LOOP
         BEGIN
             EXECUTE pg_catalog.format('DROP VIEW IF EXISTS %s', one);
         EXCEPTION

@@ -25,6 +25,9 @@ CREATE TABLE IF NOT EXISTS kanon.protection (
     protected_by name NOT NULL,
     protected_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
+ALTER TABLE kanon.protection
+    ADD COLUMN IF NOT EXISTS noise jsonb,
+    ADD COLUMN IF NOT EXISTS exact_for regrole [] NOT NULL DEFAULT '{}';
 ALTER TABLE kanon.protection OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLE kanon.protection FROM PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.protection TO kanon_owner;
@@ -39,4 +42,6 @@ COMMENT ON COLUMN kanon.protection.rows IS 'Most rows of one block.';
 COMMENT ON COLUMN kanon.protection.beside_releases IS 'What happens where those who may query the table may read a release of it: allow, warn, refuse.';
 COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';
+COMMENT ON COLUMN kanon.protection.noise IS 'How those are answered who are not named in exact_for; NULL for exactly, like everybody.';
+COMMENT ON COLUMN kanon.protection.exact_for IS 'Roles whose members are answered exactly, although there is noise.';
 GRANT SELECT ON TABLE kanon.protection TO kanon_reader;

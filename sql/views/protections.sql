@@ -1,6 +1,7 @@
 -- Protected tables that still exist.
 CREATE OR REPLACE VIEW kanon.protections AS
-SELECT p.relation, p.k, p.mode, p.queries, p.refusals, p.seconds, p.rows, p.beside_releases, p.protected_by, p.protected_at
+SELECT p.relation, p.k, p.mode, p.queries, p.refusals, p.seconds, p.rows, p.beside_releases, p.protected_by, p.protected_at,
+    p.noise, p.exact_for
 FROM kanon.protection AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relation::oid;
 ALTER VIEW kanon.protections OWNER TO CURRENT_USER;
@@ -17,4 +18,6 @@ COMMENT ON COLUMN kanon.protections.rows IS 'Most rows of one block.';
 COMMENT ON COLUMN kanon.protections.beside_releases IS 'What happens where those who may query the table may read a release of it: allow, warn, refuse.';
 COMMENT ON COLUMN kanon.protections.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protections.protected_at IS 'When it was protected.';
+COMMENT ON COLUMN kanon.protections.noise IS 'How those are answered who are not named in exact_for; NULL for exactly, like everybody.';
+COMMENT ON COLUMN kanon.protections.exact_for IS 'Roles whose members are answered exactly, although there is noise.';
 GRANT SELECT ON TABLE kanon.protections TO kanon_curator;

@@ -119,6 +119,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     lines += _columns(connection, "kanon.violations", "view")
     lines += _columns(connection, "kanon.query_log", "view")
     lines += _columns(connection, "kanon.record_states", "view")
+    lines += _columns(connection, "kanon.accounts", "view")
     return "\n".join(lines) + "\n"
 
 
@@ -231,6 +232,7 @@ _CHAPTERS = {
     "Q3": "Expressions and figures",
     "Q4": "Joins and people",
     "Q5": "Keys and rows",
+    "Q6": "Noise",
 }
 """How codes begin, and what they are about."""
 
@@ -262,7 +264,7 @@ def code_reference() -> str:
 
 def _refusals() -> Iterator[tuple[str, str, str]]:
     """Yield code, sentence and hint of every refusal that is raised in the package."""
-    for path in sorted((ROOT / "kanon_pg/queries").glob("*.py")):
+    for path in sorted((ROOT / "kanon_pg/queries").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         constants = {
             target.id: node.value

@@ -54,6 +54,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.published_roles": "analyst curator owner",
     "SELECT * FROM kanon.query_log": "curator owner",
     "SELECT * FROM kanon.record_states": "curator owner",
+    "SELECT * FROM kanon.accounts": "curator owner",
     "SELECT * FROM kanon.record": "",
     "SELECT * FROM kanon.record_mark": "",
     "SELECT * FROM kanon.declarations": "curator owner",

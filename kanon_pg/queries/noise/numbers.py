@@ -1,0 +1,118 @@
+"""Bounds of what is calculated of bounded columns, and what fails for nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kanon_pg.queries.blocks import Block, Source
+from kanon_pg.queries.facts import Role
+from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.forms import never_fails
+from kanon_pg.queries.trees import Tree
+
+Bounds = tuple[float, float]
+
+_LARGEST = 1e15
+
+
+def require_no_failure(block: Block) -> None:
+    """Refuse a block of which an expression could fail for the values of somebody: errors would tell.
+
+    Known columns are secrets here, too: that somebody is in the table at all is one.
+
+    Raises
+    ------
+    Refusal
+        With the form that passes.
+    """
+    all_secret = replace(
+        block, sources=tuple(map(_all_secret, block.sources)), inner=tuple(map(_all_secret, block.inner))
+    )
+    for tree in all_secret.trees:
+        if not never_fails(tree, all_secret):
+            raise Refusal(
+                "Q601",
+                tree.place,
+                "With noise, no expression may fail for the values of any row.",
+                "Compare columns with constants, and divide by constants or nullif(column, 0).",
+            )
+
+
+def _all_secret(source: Source) -> Source:
+    columns = tuple(replace(one, role=Role.SECRET) for one in source.relation.columns)
+    return replace(source, relation=replace(source.relation, columns=columns))
+
+
+def bounds_of(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tree], float]) -> Bounds | None:
+    """Return between which bounds an expression is if its columns are; None if it is always NULL.
+
+    Parameters
+    ----------
+    column : callable
+        Returns the declared bounds of a column.
+    number : callable
+        Returns the value of a constant.
+
+    Raises
+    ------
+    Refusal
+        If its bounds are unknown.
+    """
+    found = _bounds(tree, column, number)
+    if found is not None and not max(map(abs, found)) < _LARGEST:
+        raise _unbounded(tree)
+    return found
+
+
+def _bounds(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tree], float]) -> Bounds | None:
+    def inner(one: Tree | None) -> Bounds | None:
+        return None if one is None else _bounds(one, column, number)
+
+    left, right = tree.child("this"), tree.child("expression")
+    found: Bounds | None = None
+    if tree.kind == "Column":
+        found = column(tree)
+    elif tree.kind == "Literal":
+        found = (number(tree),) * 2
+    elif tree.kind in {"Paren", "Cast"}:
+        found = inner(left)
+    elif tree.kind == "Neg":
+        found = _calculated(tree, (-1.0, -1.0), inner(left))
+    elif tree.kind == "Case" and left is None:
+        values = [one for when in tree.children("ifs") for one in when.children("true")]
+        found = _around([inner(one) for one in (*values, *tree.children("default"))])
+    elif tree.kind == "Coalesce":
+        found = _around([inner(one) for one in (*tree.children("this"), *tree.children("expressions"))])
+    elif tree.kind in {"Add", "Sub", "Mul", "Div"}:
+        found = _calculated(tree, inner(left), inner(right))
+    elif tree.kind != "Null":
+        raise _unbounded(tree)
+    return found
+
+
+def _calculated(tree: Tree, one: Bounds | None, other: Bounds | None) -> Bounds | None:
+    if one is None or other is None:
+        return None
+    if tree.kind == "Add":
+        return one[0] + other[0], one[1] + other[1]
+    if tree.kind == "Sub":
+        return one[0] - other[1], one[1] - other[0]
+    if tree.kind == "Div" and other[0] <= 0 <= other[1]:
+        raise _unbounded(tree)
+    ends = [a * b if tree.kind != "Div" else a / b for a in one for b in other]
+    return min(ends), max(ends)
+
+
+def _around(values: list[Bounds | None]) -> Bounds | None:
+    known = [one for one in values if one is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
+def _unbounded(tree: Tree) -> Refusal:
+    return Refusal(
+        "Q601",
+        tree.place,
+        "With noise, numbers have bounds, and those of this expression are unknown.",
+        "Calculate of columns with bounds by +, -, *, CASE and division by constants.",
+    )

@@ -1,0 +1,99 @@
+"""The option ``noise`` of ``kanon_protect``: what strangers may learn, and what a person may weigh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from kanon_pg.errors import InputError, as_given
+
+_EXAMPLE = (
+    'For example: {"noise": {"epsilon": 1, "delta": 1e-6, "rows_per_person": 10, "groups_per_person": 5, '
+    '"bounds": {"cost": [0, 20000]}}}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseSettings:
+    """How a relation answers whoever gets noise.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What all noisy answers about these people, to whomever, reveal of one person together.
+    rows_per_person, groups_per_person : int
+        Most rows, and most groups, of one block that a person has weight in.
+    bounds : Mapping of str to (float, float)
+        By column: values outside count as the nearest bound.
+    per_query : float
+        Share of the account that one block costs.
+    per_login : float
+        Share of the account that one login may spend.
+    """
+
+    epsilon: float
+    delta: float
+    rows_per_person: int
+    groups_per_person: int
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    per_query: float = 0.02
+    per_login: float = 1.0
+
+
+def _is_number(value: Any, above: float, most: float) -> bool:
+    return type(value) in {int, float} and math.isfinite(value) and above < value <= most
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= 100_000
+
+
+def _is_bounds(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(pair, list | tuple)
+        and len(pair) == 2
+        and all(_is_number(one, -1e15, 1e15) for one in pair)
+        and pair[0] < pair[1]
+        for pair in value.values()
+    )
+
+
+_TESTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "epsilon": (lambda value: _is_number(value, 0, 100), "a number above 0, at most 100"),
+    "delta": (
+        lambda value: _is_number(value, 0, 0.01),
+        "a number above 0, far below 1 divided by the people",
+    ),
+    "rows_per_person": (_is_count, "a whole number from 1 to 100000"),
+    "groups_per_person": (_is_count, "a whole number from 1 to 100000"),
+    "bounds": (_is_bounds, "an object of columns, each with two numbers, the lower one first"),
+    "per_query": (lambda value: _is_number(value, 0, 1), "a number above 0, at most 1"),
+    "per_login": (lambda value: _is_number(value, 0, 1), "a number above 0, at most 1"),
+}
+_NEEDED = ("epsilon", "delta", "rows_per_person", "groups_per_person")
+
+
+def noise_settings(given: Any) -> NoiseSettings:
+    """Return the settings that an option or the database gives.
+
+    Raises
+    ------
+    InputError
+        With a sentence for the first thing that is wrong.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError("Option noise must be null or a JSON object.", hint=_EXAMPLE)
+    for name, value in given.items():
+        if name not in _TESTS:
+            known = ", ".join(one.name for one in fields(NoiseSettings))
+            raise InputError(f"noise has no part {as_given(name)}.", hint=f"Parts are: {known}.")
+        test, wanted = _TESTS[name]
+        if not test(value):
+            raise InputError(f"{name} of noise must be {wanted}.", hint=_EXAMPLE)
+    for name in _NEEDED:
+        if name not in given:
+            raise InputError(f"noise lacks {name}.", hint=_EXAMPLE)
+    bounds = {name: (float(low), float(high)) for name, (low, high) in given.get("bounds", {}).items()}
+    return NoiseSettings(**{**given, "bounds": bounds})
