@@ -38,14 +38,14 @@ from kanon_pg.audit.request import (
 )
 from kanon_pg.curves import Curve, CurveRequest
 from kanon_pg.db.catalog import caller, describe
-from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
+from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected_to, repeatable_read
 from kanon_pg.db.python_arguments import check_argument, request_of
 from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.db.statements import Statement, statement
-from kanon_pg.errors import DatabaseError, NotPermitted
+from kanon_pg.errors import DatabaseError, NotPermitted, ReleaseBusy
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
 from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
@@ -85,6 +85,12 @@ def _transaction(target: str | Connection) -> Iterator[Connection]:
     try:
         with repeatable_read(connection):
             yield connection
+    except DatabaseError as error:
+        if error.server_state != SERIALIZATION_FAILURE:
+            raise
+        raise ReleaseBusy(
+            "Another call changed the same at the same time.", hint="Run it again to build on its result."
+        ) from error
     finally:
         if isinstance(target, str):
             connection.close()

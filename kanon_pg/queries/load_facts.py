@@ -23,6 +23,7 @@ from typing import Any
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
+from kanon_pg.errors import UnknownName
 from kanon_pg.queries.facts import Column, Facts, Link, Protection, Relation, Role, Volatility
 from kanon_pg.queries.scanner import Token, scan
 
@@ -95,9 +96,17 @@ def load_relation(db: Database, schema: str, name: str, role: str) -> Relation:
     ------
     Refusal
         If its name cannot stand in a query.
+    UnknownName
+        If it is a relation of the system.
     """
     facts = load_facts(db, str(Identifier((schema, name))), (), role)
-    return next(one for one in facts.relations if (one.schema, one.name) == (schema, name))
+    found = next((one for one in facts.relations if (one.schema, one.name) == (schema, name)), None)
+    if found is None:
+        raise UnknownName(
+            f"{Identifier((schema, name))} is no table of people: it is PostgreSQL's or kanon's own.",
+            hint="Name a table or view of yours.",
+        )
+    return found
 
 
 def _functions(db: Database, tokens: Sequence[Token]) -> Mapping[str, Volatility]:

@@ -49,9 +49,12 @@ def places(interface: Interface, server: Server, value: str) -> list[str]:
     found += [
         f"statistics of {name}" for (name,) in interface.connection.execute(statistics.encode(), [value])
     ]
-    (folder,) = interface.connection.execute("show data_directory").fetchone() or ("",)
-    # records of answers, with what waits in their write-ahead logs
-    for path in (Path(folder) / "kanon_ledger").rglob("*.sqlite*"):
+    folder, database = interface.connection.execute(
+        "select current_setting('data_directory'), oid::text from pg_database"
+        " where datname = current_database()"
+    ).fetchone() or ("", "")
+    # records of answers in this database, with what waits in their write-ahead logs
+    for path in (Path(folder) / "kanon_ledger" / database).rglob("*.sqlite*"):
         if value.encode() in path.read_bytes():
             found.append(str(path))
     return found
