@@ -50,12 +50,16 @@ class Locator:
         return self._module
 
 
+def _own() -> Path:
+    own = own_folder()
+    if own.temporary:
+        atexit.register(shutil.rmtree, own.folder, ignore_errors=True)
+    return own.folder
+
+
 def _folder() -> Path:
     given = os.environ.get(CODE_FOLDER)
-    own = own_folder() if given is None else None
-    if own is not None and own.temporary:
-        atexit.register(shutil.rmtree, own.folder, ignore_errors=True)
-    folder = Path(given) if own is None else own.folder
+    folder = Path(given) if given is not None else _own()
     fill(folder, store_of())
     return folder
 
