@@ -9,6 +9,8 @@ import pytest
 from kanon_pg.errors import InputError
 from tests.fixtures.interfaces import Interface
 
+pytestmark = pytest.mark.conformance
+
 
 @pytest.fixture
 def patients(interface: Interface) -> str:
