@@ -24,6 +24,9 @@ _INTERFACES = ("server", "client")
 
 _WITH_SERVER = ("tests/integration/", "tests/security/")
 
+MOST_CASES = 8
+"""How many cases of a test with a server `make test` takes: what needs a server takes longest."""
+
 register_profiles()
 
 
@@ -41,11 +44,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # left out rather than skipped: a skipped test says that something is missing here
     items[:] = [item for item in items if _is_about_its_interface(item)]
+    by_test: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if _is_said_by_its_twin(item):
-            item.add_marker("thorough")
         if "/citus" in item.nodeid:
             item.add_marker("citus")
+        if _is_said_by_its_twin(item):
+            item.add_marker("thorough")
+        elif item.nodeid.startswith(_WITH_SERVER) and not item.get_closest_marker("thorough"):
+            by_test[item.nodeid.partition("[")[0]].append(item)
+    for alike in by_test.values():
+        step = len(alike) / MOST_CASES
+        every_day = {alike[int(number * step)] for number in range(MOST_CASES)} if step > 1 else alike
+        for item in alike:
+            if item not in every_day and not item.get_closest_marker("all_cases"):
+                item.add_marker("thorough")
     if not config.getoption("--smoke"):
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)

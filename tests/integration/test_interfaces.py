@@ -9,7 +9,7 @@ import pytest
 from kanon_pg.errors import InputError
 from tests.fixtures.interfaces import Interface
 
-pytestmark = pytest.mark.conformance
+pytestmark = [pytest.mark.conformance, pytest.mark.all_cases]
 
 
 @pytest.fixture

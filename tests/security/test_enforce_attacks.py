@@ -93,6 +93,7 @@ def of_every_day_or_thorough(attack: Attack) -> Any:
     return pytest.param(attack, marks=[pytest.mark.thorough] if is_left_out else [])
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("attack", [*map(of_every_day_or_thorough, AT_ONCE)], ids=named)
 def test_an_attack_is_refused_or_harmless(
     attack: Attack, unchanged: Mapping[World, Guarded], words: set[bytes]
@@ -106,6 +107,7 @@ def test_an_attack_is_refused_or_harmless(
     evaluator(attack, in_both_worlds(attack, trial), words)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("attack", IN_SESSIONS, ids=named)
 def test_an_attack_in_a_session_is_refused_or_harmless(
     attack: Attack, unchanged: Mapping[World, Guarded]
@@ -121,6 +123,7 @@ def test_an_attack_in_a_session_is_refused_or_harmless(
     evaluator(attack, in_both_worlds(attack, trial), set())
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("attack", PREPARED, ids=named)
 def test_an_attack_on_a_prepared_database_is_refused_or_harmless(
     attack: Attack, server: Server, kanon_template: str, hospitals: Mapping[World, str]
