@@ -1,7 +1,7 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup development demo test integration smoke deep lint fmt bench deb lock clean
+.PHONY: help setup development demo test full citus integration smoke deep lint fmt bench deb lock clean
 
 BIN := .venv/bin
 # one more than there are processors: many tests wait for what the server or a clock does
@@ -25,14 +25,20 @@ demo: ## show what kanon_pg does to a generated table, in a private server
 	@bash .ci/setup demo
 	$(BIN)/kanon demo
 
-test: lint ## check the code, then run every test, several at once
+test: lint ## check the code, then test it in ten minutes: one of tests that are alike, properties with fewer examples
+	$(PYTEST) -m "not thorough and not citus and not deep" --hypothesis-profile=daily
+
+full: lint ## check the code, then run every test but the deep ones, as continuous integration does
 	$(PYTEST) -m "not deep"
 
+citus: development ## run the tests of distributed tables, where there is Citus
+	$(PYTEST) -m citus
+
 integration: development ## run the tests that need a server: integration and security
-	$(PYTEST) -m "not deep" tests/integration tests/security
+	$(PYTEST) -m "not thorough and not citus and not deep" tests/integration tests/security
 
 smoke: development ## run one or two cases of every test but the slow ones, with few examples
-	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke $(SMOKE)
+	$(PYTEST) -m "not slow and not thorough and not citus and not deep" --smoke --hypothesis-profile=smoke $(SMOKE)
 
 deep: development ## search long: proofs that take minutes, and properties with many examples, others each time
 	$(PYTEST) -m "deep or hypothesis" --hypothesis-profile=deep --timeout=0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import defaultdict
+from zlib import crc32
 
 import pytest
 
@@ -19,9 +20,12 @@ pytest_plugins = [
     "tests.fixtures.citus",
 ]
 
-_INTERFACES = {"server", "client"}
+_INTERFACES = ("server", "client")
 
 _WITH_SERVER = ("tests/integration/", "tests/security/")
+
+MOST_CASES = 8
+"""How many cases of a test with a server `make test` takes: what needs a server takes longest."""
 
 register_profiles()
 
@@ -36,9 +40,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--smoke", action="store_true", help="one or two cases of every test")
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks are looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # left out rather than skipped: a skipped test says that something is missing here
     items[:] = [item for item in items if _is_about_its_interface(item)]
+    by_test: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if "/citus" in item.nodeid:
+            item.add_marker("citus")
+        if _is_said_by_its_twin(item):
+            item.add_marker("thorough")
+        elif item.nodeid.startswith(_WITH_SERVER) and not item.get_closest_marker("thorough"):
+            by_test[item.nodeid.partition("[")[0]].append(item)
+    for alike in by_test.values():
+        step = len(alike) / MOST_CASES
+        every_day = {alike[int(number * step)] for number in range(MOST_CASES)} if step > 1 else alike
+        for item in alike:
+            if item not in every_day and not item.get_closest_marker("all_cases"):
+                item.add_marker("thorough")
     if not config.getoption("--smoke"):
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
@@ -53,9 +72,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item in taken]
 
 
+def _interface_of(item: pytest.Item) -> str | None:
+    """Return through which interface a test goes, if there are others."""
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return next((value for value in values if isinstance(value, str) and value in _INTERFACES), None)
+
+
 def _is_about_its_interface(item: pytest.Item) -> bool:
     mark = item.get_closest_marker("only_through")
-    if mark is None:
-        return True
-    values = item.callspec.params.values()  # type: ignore[attr-defined]
-    return not any(isinstance(value, str) and value in _INTERFACES - set(mark.args) for value in values)
+    return mark is None or _interface_of(item) in (None, *mark.args)
+
+
+def _is_said_by_its_twin(item: pytest.Item) -> bool:
+    """Tell whether the test through the other interface suffices for every day; its name decides which."""
+    interface = _interface_of(item)
+    if interface is None or item.get_closest_marker("only_through") or item.get_closest_marker("conformance"):
+        return False
+    name = item.nodeid.replace(interface, "", 1)
+    return interface != _INTERFACES[crc32(name.encode()) % 2]

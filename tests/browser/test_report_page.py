@@ -5,6 +5,8 @@ Each test writes a page of made-up findings and opens it in headless Chromium.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +18,27 @@ from tests.fixtures.audit_reports import HOSTILE, antichain, audit_of, full_page
 from tests.fixtures.browser import Page
 
 NAMES = [f"a_rather_long_name_of_column_{place}" for place in range(50)]
-PAGES = {
-    "everything": full_page(),
-    "no sets": html_page(report(audit_of(sets=(), releases=0))),
-    "one set": html_page(report(audit_of(sets=(violating(["sex"], 3, 1),)))),
-    "hundreds": full_page(NAMES, antichain(NAMES, 900)),
-    "hostile names": full_page(HOSTILE, (violating(HOSTILE[:4], 9), violating(HOSTILE[4:], 1))),
+PAGES: dict[str, Callable[[], str]] = {
+    "everything": full_page,
+    "no sets": lambda: html_page(report(audit_of(sets=(), releases=0))),
+    "one set": lambda: html_page(report(audit_of(sets=(violating(["sex"], 3, 1),)))),
+    "hundreds": lambda: full_page(NAMES, antichain(NAMES, 900)),
+    "hostile names": lambda: full_page(HOSTILE, (violating(HOSTILE[:4], 9), violating(HOSTILE[4:], 1))),
 }
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 900}
-each = pytest.mark.parametrize("content", PAGES.values(), ids=PAGES)
+each = pytest.mark.parametrize("content", PAGES, indirect=True)
+
+
+@cache
+def page_of(name: str) -> str:
+    return PAGES[name]()
+
+
+@pytest.fixture
+def content(request: pytest.FixtureRequest) -> str:
+    return page_of(request.param)
+
 
 _OUTSIDE = """
 [...document.querySelectorAll('.chart *')]
@@ -92,18 +105,18 @@ def test_a_page_opens_within_a_second(show: Any) -> None:
     """The least of some loads: others may use the machine at the same time."""
     took = []
     for _ in range(5):
-        page = show(PAGES["hundreds"], **DESKTOP)
+        page = show(page_of("hundreds"), **DESKTOP)
         took.append(page.value("performance.getEntriesByType('navigation')[0].loadEventEnd"))
     assert 0 < min(took) < 1000
 
 
 def test_dark_and_light_are_what_the_reader_prefers(show: Any) -> None:
-    assert show(PAGES["everything"], **DESKTOP).value(_LUMINANCE) > 230
-    assert show(PAGES["everything"], **DESKTOP, dark=True).value(_LUMINANCE) < 50
+    assert show(page_of("everything"), **DESKTOP).value(_LUMINANCE) > 230
+    assert show(page_of("everything"), **DESKTOP, dark=True).value(_LUMINANCE) < 50
 
 
 def test_tables_open_on_demand_and_are_all_on_paper(show: Any) -> None:
-    page = show(PAGES["everything"], **DESKTOP, dark=True)
+    page = show(page_of("everything"), **DESKTOP, dark=True)
     visible = _CLOSED_TABLES % "contentVisibilityAuto: true, visibilityProperty: true"
     assert not any(page.value(visible))
     page.use_medium("print")
@@ -117,7 +130,7 @@ def test_tables_open_on_demand_and_are_all_on_paper(show: Any) -> None:
 
 
 def test_a_keyboard_reaches_everything(show: Any) -> None:
-    page = show(PAGES["everything"], **DESKTOP)
+    page = show(page_of("everything"), **DESKTOP)
     page.press("Tab", 9)
     skip = page.value(
         "[document.activeElement.className, document.activeElement.getBoundingClientRect().left]"

@@ -39,7 +39,7 @@ REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[K
         'Relation "public"."register" has no column "illness".',
     ),
 ]
-"""One of each function; all others are in ``tests/unit/services``."""
+"""One of each function; all others are in ``tests/integration/services``."""
 
 
 @pytest.mark.parametrize(("ask", "arguments", "options", "kind", "sentence"), REFUSALS)

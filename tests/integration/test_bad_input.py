@@ -12,25 +12,9 @@ from kanon_pg.errors import (
     by_sqlstate,
 )
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.memory.refusals import RELEASE_CASES, Case
+from tests.fixtures.refusals import RELEASE_CASES, Case
 from tests.fixtures.releases import everything
-
-_PREPARE = """
-create table t as select i as id, i % 3 as a, i % 2 as b, 'd' || i % 4 as c, '{}'::json as doc,
-    '(1,2)'::point as spot, '7'::xid as tx, '<a/>'::xml as page, i / 2 as who,
-    (acldefault('r', 10))[1] as right
-from generate_series(1, 20) as i;
-alter table t add primary key (id);
-create table one_null_person (a integer, who integer);
-insert into one_null_person values (1, null), (1, null), (1, 1);
-create index idle_index on t (a);
-create table secret (a integer, owner name);
-insert into secret select 1, 'x' from generate_series(1, 5);
-alter table secret enable row level security;
-create table other as select 1 as a from generate_series(1, 5);
-create view safe.alien as select 1 as a;
-"""
-
+from tests.fixtures.services import ODD
 
 BY_BOTH_INTERFACES = {
     "k is NULL",
@@ -52,8 +36,8 @@ BY_BOTH_INTERFACES = {
     "no such release to drop",
     "NULL as relation",
 }
-"""Cases in which errors and arguments of every kind pass the interfaces. What is decided is tested without a
-server, in ``tests/unit/services``."""
+"""Cases in which errors and arguments of every kind pass the interfaces. All are tried in
+``tests/integration/services``."""
 
 CASES = [case for case in RELEASE_CASES if case.title in BY_BOTH_INTERFACES]
 
@@ -62,9 +46,7 @@ CASES = [case for case in RELEASE_CASES if case.title in BY_BOTH_INTERFACES]
 def interfaces(both_interfaces: tuple[Interface, Interface]) -> tuple[Interface, Interface]:
     """Two interfaces to a database with tables to fail on."""
     functions = both_interfaces[0]
-    functions.connection.execute(_PREPARE)
-    columns = ", ".join(f"1 as c{number}" for number in range(63))
-    functions.connection.execute(f"create table wide as select {columns} from generate_series(1, 5)".encode())
+    functions.connection.execute(ODD.encode())
     functions.declare("one_null_person", quasi_identifiers=["a"], entity="who")
     return both_interfaces
 

@@ -216,7 +216,7 @@ def test_what_only_a_command_can_get_wrong(arguments: list[str], words: str) -> 
 def test_refusals_are_json_with_exit_code_1(
     people: str, arguments: list[str], sqlstate: str, words: str
 ) -> None:
-    """What the services refuse besides is in ``tests/unit/services``."""
+    """What the services refuse besides is in ``tests/integration/services``."""
     found = refusal(people, *arguments)
     assert found["sqlstate"] == sqlstate
     assert words in found["message"]

@@ -35,7 +35,7 @@ REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
         'Column "doc" of type json cannot be a quasi-identifier: the type has no equality.',
     ),
 ]
-"""Some of each kind; all others are in ``tests/unit/services``."""
+"""Some of each kind; all others are in ``tests/integration/services``."""
 
 
 @pytest.mark.parametrize(("changes", "kind", "sentence"), REFUSALS)

@@ -143,7 +143,7 @@ REFUSED: list[tuple[type[Exception], str, tuple[Any, ...], dict[str, Any]]] = [
     (InputError, "regions", ("things", "name", "roads", 5), {"neighbours": ["a"]}),
     (UnknownName, "rectangles", ("things", "x", "nosuch", 5), {}),
 ]
-"""One of each function; all others are in ``tests/unit/services``."""
+"""One of each function; all others are in ``tests/integration/services``."""
 
 
 @pytest.mark.parametrize(("error", "way", "arguments", "options"), REFUSED, ids=str)

@@ -9,6 +9,8 @@ import pytest
 from kanon_pg.errors import InputError
 from tests.fixtures.interfaces import Interface
 
+pytestmark = [pytest.mark.conformance, pytest.mark.all_cases]
+
 
 @pytest.fixture
 def patients(interface: Interface) -> str:

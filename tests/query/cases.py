@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -176,6 +176,14 @@ def attack(
     """Describe an attack; a text alone is a query of the first analyst."""
     made = tuple(Step(step) if isinstance(step, str) else step for step in steps)
     return Draft(name, made, secret, expect, policy, channel)
+
+
+def alike(
+    steps_by_name: Mapping[str, str | Step | Together | Sequence[str | Step | Together]], **what: Any
+) -> Iterator[Draft]:
+    """Describe attacks on one secret that may end in the same way: to each name the text, or the steps."""
+    for name, steps in steps_by_name.items():
+        yield attack(name, *([steps] if isinstance(steps, str | Step | Together) else steps), **what)
 
 
 def of_kind(kind: str, *drafts: Draft) -> tuple[Attack, ...]:

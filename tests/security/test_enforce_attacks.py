@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,12 @@ AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE}]
 
 IN_SESSIONS = [attack for attack in ATTACKS if vias(attack) in ({Via.SESSION}, {Via.SESSION, Via.INTERFACE})]
 """Attacks that leave something in their sessions, and must not leave anything else."""
+
+WITHOUT_MEMORY = [attack for attack in AT_ONCE if len(attack.steps) == 1]
+"""Attacks by one statement: what is remembered does not matter."""
+
+OF_EVERY_DAY = {(attack.kind, attack.expect, attack.policy): attack for attack in WITHOUT_MEMORY}
+"""Of those of one class with one end, the one that `make test` tries; `make full` tries all."""
 
 PREPARED = [attack for attack in ATTACKS if Via.ADMIN in vias(attack)]
 """Attacks for which something is changed in the database first."""
@@ -80,7 +87,14 @@ def evaluator(attack: Attack, trials: list[Trial], words: set[bytes]) -> None:
     assert len(words) <= 1
 
 
-@pytest.mark.parametrize("attack", AT_ONCE, ids=named)
+def of_every_day_or_thorough(attack: Attack) -> Any:
+    alike = OF_EVERY_DAY.get((attack.kind, attack.expect, attack.policy), attack)
+    is_left_out = len(attack.steps) == 1 and attack != alike
+    return pytest.param(attack, marks=[pytest.mark.thorough] if is_left_out else [])
+
+
+@pytest.mark.all_cases
+@pytest.mark.parametrize("attack", [*map(of_every_day_or_thorough, AT_ONCE)], ids=named)
 def test_an_attack_is_refused_or_harmless(
     attack: Attack, unchanged: Mapping[World, Guarded], words: set[bytes]
 ) -> None:
@@ -93,6 +107,7 @@ def test_an_attack_is_refused_or_harmless(
     evaluator(attack, in_both_worlds(attack, trial), words)
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("attack", IN_SESSIONS, ids=named)
 def test_an_attack_in_a_session_is_refused_or_harmless(
     attack: Attack, unchanged: Mapping[World, Guarded]
@@ -108,6 +123,7 @@ def test_an_attack_in_a_session_is_refused_or_harmless(
     evaluator(attack, in_both_worlds(attack, trial), set())
 
 
+@pytest.mark.all_cases
 @pytest.mark.parametrize("attack", PREPARED, ids=named)
 def test_an_attack_on_a_prepared_database_is_refused_or_harmless(
     attack: Attack, server: Server, kanon_template: str, hospitals: Mapping[World, str]

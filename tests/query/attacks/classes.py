@@ -11,6 +11,7 @@ from tests.query.cases import (
     Channel,
     Secret,
     V,
+    alike,
     attack,
     backed,
     of_kind,
@@ -33,40 +34,23 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=WITHHELD,
     ),
-    attack(
-        "whether anybody is, of one person",
-        f"select bool_or({V} and ward = 'oncology') from patients",
+    *alike(
+        {
+            "whether anybody is, of one person": f"select bool_or({V} and ward = 'oncology') from patients",
+            "whether everybody else is not": f"select bool_and(not {V} or ward <> 'oncology') from patients",
+            "whether anybody is, by every and a filter": f"select every(ward = 'oncology') filter (where {V}) from patients",
+            "one person as a group of grouping sets": f"select sex, {V} and ward = 'oncology', count(*) from patients group by grouping sets ((sex), ({V} and ward = 'oncology'))",
+            "largest number of a public table by a secret": f"select max(w.beds) from patients p join wards w on w.ward = p.ward where p.{V}",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
     ),
-    attack(
-        "whether everybody else is not",
-        f"select bool_and(not {V} or ward <> 'oncology') from patients",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "whether anybody is, by every and a filter",
-        f"select every(ward = 'oncology') filter (where {V}) from patients",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "one person as a group of grouping sets",
-        f"select sex, {V} and ward = 'oncology', count(*) from patients"
-        f" group by grouping sets ((sex), ({V} and ward = 'oncology'))",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "correlation with being one person",
-        f"select corr(cost, ({V})::integer) from patients",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "covariance with a day that one person has",
-        "select covar_pop(cost, extract(doy from birth_date)::integer) from patients where zip = '10437'",
+    *alike(
+        {
+            "correlation with being one person": f"select corr(cost, ({V})::integer) from patients",
+            "covariance with a day that one person has": "select covar_pop(cost, extract(doy from birth_date)::integer) from patients where zip = '10437'",
+            "product with a number that is zero for all others": f"select sum(cost * ({V})::integer) from patients",
+        },
         secret=Secret.COST,
         expect=WITHHELD,
     ),
@@ -81,12 +65,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " avg(cost / nullif(birth_date - date '1957-05-09', 0)) from patients where zip = '10437'",
         secret=Secret.COST,
         expect=REFUSED,
-    ),
-    attack(
-        "product with a number that is zero for all others",
-        f"select sum(cost * ({V})::integer) from patients",
-        secret=Secret.COST,
-        expect=WITHHELD,
     ),
     attack(
         "product with a number for one person in a filter",
@@ -117,12 +95,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " where p.birth_date between date '1957-05-01' and date '1957-05-15'",
         secret=Secret.PRESENCE,
         channel=Channel.EFFECT,
-        expect=WITHHELD,
-    ),
-    attack(
-        "largest number of a public table by a secret",
-        f"select max(w.beds) from patients p join wards w on w.ward = p.ward where p.{V}",
-        secret=Secret.WARD,
         expect=WITHHELD,
     ),
     attack(

@@ -11,6 +11,7 @@ from tests.query.cases import (
     Secret,
     Step,
     V,
+    alike,
     attack,
     backed,
     harmless,
@@ -19,9 +20,18 @@ from tests.query.cases import (
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "complements",
-    attack(
-        "everybody but one, when the number of people is known",
-        number_of(f"not ({V} and ward = 'oncology')"),
+    *alike(
+        {
+            "everybody but one, when the number of people is known": number_of(
+                f"not ({V} and ward = 'oncology')"
+            ),
+            "nobody left out but those with a NULL": number_of(
+                "ward <> 'oncology' or birth_date <> '1957-05-09'"
+            ),
+            "filter and its complement within one row": Step(
+                f"select count(*), count(*) filter (where not ({V} and ward = 'oncology')) from patients"
+            ),
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
         policy=STRICT,
@@ -33,13 +43,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         expect=WITHHELD,
         policy=PAIRWISE,
-    ),
-    attack(
-        "nobody left out but those with a NULL",
-        number_of("ward <> 'oncology' or birth_date <> '1957-05-09'"),
-        secret=Secret.WARD,
-        expect=WITHHELD,
-        policy=STRICT,
     ),
     attack(
         "complement within a group",
@@ -71,12 +74,5 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=harmless("the row of one person is left out whether it exists or not, its complement too"),
         policy=Policy(mode="suppress"),
-    ),
-    attack(
-        "filter and its complement within one row",
-        Step(f"select count(*), count(*) filter (where not ({V} and ward = 'oncology')) from patients"),
-        secret=Secret.WARD,
-        expect=WITHHELD,
-        policy=STRICT,
     ),
 )

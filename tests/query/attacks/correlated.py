@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import NEAR, PAIRWISE
-from tests.query.cases import BROKEN_OFF, EXPLAINED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import BROKEN_OFF, EXPLAINED, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 
 _IN_ONCOLOGY = (
     "exists (select 1 from visits v where v.patient_id = p.patient_id and v.department = 'oncology')"
@@ -11,30 +11,45 @@ _IN_ONCOLOGY = (
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "correlated",
-    attack(
-        "whether the victim visited oncology, by EXISTS",
-        f"select count(*) from patients p where p.{V} and {_IN_ONCOLOGY}",
+    *alike(
+        {
+            "whether the victim visited oncology, by EXISTS": f"select count(*) from patients p where p.{V} and {_IN_ONCOLOGY}",
+            "whether the victim visited oncology, by IN": f"select count(*) from patients where {V} and patient_id in (select patient_id from visits where department = 'oncology')",
+            "the victim's partners in a LEFT JOIN of people": (
+                "select p.sex, count(distinct p.patient_id), count(v.visit_id) from patients p left join visits v"
+                f" on v.patient_id = p.patient_id and v.department = 'oncology' and p.{V} group by p.sex"
+            ),
+            "those without a partner, by HAVING": (
+                "select p.zip from patients p left join visits v on v.patient_id = p.patient_id"
+                f" and v.department = 'oncology' where p.{V} group by p.zip having count(v.visit_id) = 0"
+            ),
+        },
         secret=Secret.VISITS,
         expect=WITHHELD,
     ),
-    attack(
-        "whether the victim visited oncology, by IN",
-        f"select count(*) from patients where {V} and patient_id in"
-        " (select patient_id from visits where department = 'oncology')",
+    *alike(
+        {
+            "visitors of oncology with and without the victim": (
+                f"select count(*) from patients p where {_IN_ONCOLOGY}",
+                f"select count(*) from patients p where {_IN_ONCOLOGY} and not p.{V}",
+            ),
+            "the only one without a partner, in the numbers of both sides": (
+                "select p.sex, count(distinct p.patient_id), count(distinct v.patient_id) from patients p"
+                f" left join visits v on v.patient_id = p.patient_id and v.department = 'oncology' and not p.{V}"
+                " group by p.sex",
+                "select p.sex, count(distinct p.patient_id), count(distinct v.patient_id) from patients p"
+                " left join visits v on v.patient_id = p.patient_id and v.department = 'oncology' group by p.sex",
+            ),
+        },
         secret=Secret.VISITS,
-        expect=WITHHELD,
-    ),
-    attack(
-        "visitors of oncology with and without the victim",
-        f"select count(*) from patients p where {_IN_ONCOLOGY}",
-        f"select count(*) from patients p where {_IN_ONCOLOGY} and not p.{V}",
-        secret=Secret.VISITS,
-        policy=PAIRWISE,
         expect=BROKEN_OFF,
+        policy=PAIRWISE,
     ),
-    attack(
-        "a mean over people that EXISTS repeats",
-        f"select avg(p.cost) from patients p where p.{NEAR} and {_IN_ONCOLOGY}",
+    *alike(
+        {
+            "a mean over people that EXISTS repeats": f"select avg(p.cost) from patients p where p.{NEAR} and {_IN_ONCOLOGY}",
+            "EXISTS under NOT": f"select count(*) from patients p where p.{NEAR} and not {_IN_ONCOLOGY}",
+        },
         secret=Secret.VISITS,
     ),
     attack(
@@ -42,15 +57,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select p.ward from patients p where p.{V} and {_IN_ONCOLOGY}",
         secret=Secret.WARD,
     ),
-    attack(
-        "EXISTS under NOT",
-        f"select count(*) from patients p where p.{NEAR} and not {_IN_ONCOLOGY}",
-        secret=Secret.VISITS,
-    ),
-    attack(
-        "the victim's cost beside the mean of each sex",
-        "select count(*) from patients p where p.cost > (select avg(x.cost) from patients x"
-        f" where x.sex = p.sex) and p.{V}",
+    *alike(
+        {
+            "the victim's cost beside the mean of each sex": f"select count(*) from patients p where p.cost > (select avg(x.cost) from patients x where x.sex = p.sex) and p.{V}",
+            "a sum over the rows of the same person": f"select count(*) from patients p where 50000 < (select sum(x.cost) from patients x where x.patient_id = p.patient_id) and p.{V}",
+        },
         secret=Secret.COST,
     ),
     attack(
@@ -58,37 +69,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select count(*) from patients p where p.cost > (select avg(x.cost) from patients x"
         f" where x.ward = p.ward and x.{V})",
         secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "a sum over the rows of the same person",
-        "select count(*) from patients p where 50000 < (select sum(x.cost) from patients x"
-        f" where x.patient_id = p.patient_id) and p.{V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the only one without a partner, in the numbers of both sides",
-        "select p.sex, count(distinct p.patient_id), count(distinct v.patient_id) from patients p"
-        f" left join visits v on v.patient_id = p.patient_id and v.department = 'oncology' and not p.{V}"
-        " group by p.sex",
-        "select p.sex, count(distinct p.patient_id), count(distinct v.patient_id) from patients p"
-        " left join visits v on v.patient_id = p.patient_id and v.department = 'oncology' group by p.sex",
-        secret=Secret.VISITS,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "the victim's partners in a LEFT JOIN of people",
-        "select p.sex, count(distinct p.patient_id), count(v.visit_id) from patients p left join visits v"
-        f" on v.patient_id = p.patient_id and v.department = 'oncology' and p.{V} group by p.sex",
-        secret=Secret.VISITS,
-        expect=WITHHELD,
-    ),
-    attack(
-        "those without a partner, by HAVING",
-        "select p.zip from patients p left join visits v on v.patient_id = p.patient_id"
-        f" and v.department = 'oncology' where p.{V} group by p.zip having count(v.visit_id) = 0",
-        secret=Secret.VISITS,
         expect=WITHHELD,
     ),
     attack(

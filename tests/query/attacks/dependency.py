@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, backed, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, backed, of_kind
 from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "protected by dependency",
-    attack(
-        "view that is spelled like something else",
-        "select station, day, temperature from weather where day = date '1957-05-09'",
+    *alike(
+        {
+            "view that is spelled like something else": "select station, day, temperature from weather where day = date '1957-05-09'",
+            "honest query on an undeclared view": "select station, avg(temperature) from weather group by station",
+            "materialized view over a protected table": f"select ward from monthly_report where {V}",
+        },
         secret=Secret.WARD,
     ),
-    attack(
-        "honest query on an undeclared view",
-        "select station, avg(temperature) from weather group by station",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "materialized view over a protected table",
-        f"select ward from monthly_report where {V}",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "declared view",
-        f"select ward, sum(days) from stays where {V} group by ward",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "declared view joined with its own table",
-        "select s.ward, count(*) from stays s join patients p"
-        f" on p.patient_id = s.patient_id where p.{V} group by 1",
+    *alike(
+        {
+            "declared view": f"select ward, sum(days) from stays where {V} group by ward",
+            "declared view joined with its own table": f"select s.ward, count(*) from stays s join patients p on p.patient_id = s.patient_id where p.{V} group by 1",
+        },
         secret=Secret.WARD,
         expect=REFUSED,
     ),
@@ -43,9 +31,14 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.TEST,
         expect=REFUSED,
     ),
-    attack(
-        "inheritance child by its name",
-        "select department from old_visits where physician = 'Dr. Only'",
+    *alike(
+        {
+            "inheritance child by its name": "select department from old_visits where physician = 'Dr. Only'",
+            "table with row security": (
+                beforehand("alter table hospital.visits enable row level security"),
+                "select department, count(*) from visits group by department",
+            ),
+        },
         secret=Secret.VISITS,
         expect=REFUSED,
         channel=Channel.EFFECT,
@@ -56,11 +49,30 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.VISITS,
         expect=REFUSED,
     ),
-    attack(
-        "view made after the declaration",
-        beforehand("create view hospital.fresh as select ward, birth_date from hospital.patients"),
-        beforehand(f"grant select on hospital.fresh to {ADA}"),
-        f"select ward from fresh where {V}",
+    *alike(
+        {
+            "view made after the declaration": (
+                beforehand("create view hospital.fresh as select ward, birth_date from hospital.patients"),
+                beforehand(f"grant select on hospital.fresh to {ADA}"),
+                f"select ward from fresh where {V}",
+            ),
+            "view over a function that reads the protected table": (
+                beforehand(
+                    "create function hospital.all_patients() returns setof hospital.patients language sql stable"
+                    " security definer as 'select * from hospital.patients'"
+                ),
+                beforehand("create view hospital.all_of_them as select * from hospital.all_patients()"),
+                beforehand(f"grant select on hospital.all_of_them to {ADA}"),
+                f"select ward from all_of_them where {V}",
+            ),
+            "same name in two schemas of the path": (
+                beforehand("create schema if not exists query_evil"),
+                beforehand(f"grant all on schema query_evil to {ADA}"),
+                in_session("create table query_evil.patients (ward text, birth_date date)"),
+                in_session("set search_path = query_evil, hospital"),
+                f"select ward from hospital.patients where {V}",
+            ),
+        },
         secret=Secret.WARD,
         expect=REFUSED,
         channel=Channel.EFFECT,
@@ -74,19 +86,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select hospital.ward_of(date '1957-05-09')",
         secret=Secret.WARD,
         expect=backed("its owner lets everybody call it, in any session"),
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "view over a function that reads the protected table",
-        beforehand(
-            "create function hospital.all_patients() returns setof hospital.patients language sql stable"
-            " security definer as 'select * from hospital.patients'"
-        ),
-        beforehand("create view hospital.all_of_them as select * from hospital.all_patients()"),
-        beforehand(f"grant select on hospital.all_of_them to {ADA}"),
-        f"select ward from all_of_them where {V}",
-        secret=Secret.WARD,
-        expect=REFUSED,
         channel=Channel.EFFECT,
     ),
     attack(
@@ -118,25 +117,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         beforehand(f"grant select on hospital.mirror to {ADA}"),
         f"select ward from mirror where {V}",
         secret=Secret.WARD,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "table with row security",
-        beforehand("alter table hospital.visits enable row level security"),
-        "select department, count(*) from visits group by department",
-        secret=Secret.VISITS,
-        channel=Channel.EFFECT,
-        expect=REFUSED,
-    ),
-    attack(
-        "same name in two schemas of the path",
-        beforehand("create schema if not exists query_evil"),
-        beforehand(f"grant all on schema query_evil to {ADA}"),
-        in_session("create table query_evil.patients (ward text, birth_date date)"),
-        in_session("set search_path = query_evil, hospital"),
-        f"select ward from hospital.patients where {V}",
-        secret=Secret.WARD,
-        expect=REFUSED,
         channel=Channel.EFFECT,
     ),
 )

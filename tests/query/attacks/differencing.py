@@ -12,6 +12,7 @@ from tests.query.cases import (
     Step,
     V,
     Via,
+    alike,
     attack,
     backed,
     of_kind,
@@ -20,18 +21,69 @@ from tests.query.hospital import BEN
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "differencing",
-    attack(
-        "everybody, and everybody but one",
-        Step("select sum(cost) from patients"),
-        cost_of(f"not {V}"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "the smaller set first",
-        cost_of(f"not {V}"),
-        Step("select sum(cost) from patients"),
+    *alike(
+        {
+            "everybody, and everybody but one": (
+                Step("select sum(cost) from patients"),
+                cost_of(f"not {V}"),
+            ),
+            "the smaller set first": (
+                cost_of(f"not {V}"),
+                Step("select sum(cost) from patients"),
+            ),
+            "averages and counts": (
+                Step(f"select avg(cost), count(*) from patients where {NEAR}"),
+                Step(f"select avg(cost), count(*) from patients where {NEAR} and not {V}"),
+            ),
+            "two roles compare notes": (
+                cost_of(NEAR),
+                cost_of(f"{NEAR} and not {V}", BEN),
+            ),
+            "two sessions of one role": (
+                cost_of(NEAR),
+                cost_of(f"{NEAR} and not {V}", session=2),
+            ),
+            "a range that is one day shorter": (
+                cost_of("birth_date between '1950-01-01' and '1957-05-09'"),
+                cost_of("birth_date between '1950-01-01' and '1957-05-08'"),
+            ),
+            "groups whose boundaries move by a day": (
+                Step(
+                    "select width_bucket(birth_date - date '1935-01-01', 0, 27000, 3), sum(cost) from patients"
+                    " group by 1"
+                ),
+                Step(
+                    "select case when birth_date < date '1957-05-09' then 'a' else 'b' end, sum(cost) from patients"
+                    " group by 1"
+                ),
+                Step(
+                    "select case when birth_date < date '1957-05-10' then 'a' else 'b' end, sum(cost) from patients"
+                    " group by 1"
+                ),
+            ),
+            "a group of one answer against another answer": (
+                Step("select ward, sum(cost) from patients group by ward"),
+                Step(f"select ward, sum(cost) from patients where not {V} group by ward"),
+            ),
+            "through a join that drops one person": (
+                Step("select sum(p.cost) from patients p join zip_regions z on z.zip = p.zip"),
+                Step(
+                    f"select sum(p.cost) from patients p join calendar c on c.day = p.admission_date where not p.{V}"
+                ),
+            ),
+            "through two filters in one query": (
+                Step(
+                    f"select sum(cost) filter (where {NEAR}), sum(cost) filter (where {NEAR} and not {V})"
+                    " from patients"
+                )
+            ),
+            "through two branches of one query": (
+                Step(
+                    f"select sum(cost) from patients where {NEAR} union all select sum(cost) from patients"
+                    f" where {NEAR} and not {V}"
+                )
+            ),
+        },
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=PAIRWISE,
@@ -45,64 +97,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "averages and counts",
-        Step(f"select avg(cost), count(*) from patients where {NEAR}"),
-        Step(f"select avg(cost), count(*) from patients where {NEAR} and not {V}"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "two roles compare notes",
-        cost_of(NEAR),
-        cost_of(f"{NEAR} and not {V}", BEN),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "two sessions of one role",
-        cost_of(NEAR),
-        cost_of(f"{NEAR} and not {V}", session=2),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "a range that is one day shorter",
-        cost_of("birth_date between '1950-01-01' and '1957-05-09'"),
-        cost_of("birth_date between '1950-01-01' and '1957-05-08'"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "groups whose boundaries move by a day",
-        Step(
-            "select width_bucket(birth_date - date '1935-01-01', 0, 27000, 3), sum(cost) from patients"
-            " group by 1"
-        ),
-        Step(
-            "select case when birth_date < date '1957-05-09' then 'a' else 'b' end, sum(cost) from patients"
-            " group by 1"
-        ),
-        Step(
-            "select case when birth_date < date '1957-05-10' then 'a' else 'b' end, sum(cost) from patients"
-            " group by 1"
-        ),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "a group of one answer against another answer",
-        Step("select ward, sum(cost) from patients group by ward"),
-        Step(f"select ward, sum(cost) from patients where not {V} group by ward"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
         "total of groups against the total",
         Step("select sex, sum(cost) from patients group by sex"),
         cost_of(f"sex = 'M' or not {V}"),
@@ -110,21 +104,18 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=BROKEN_OFF,
         policy=LINEAR,
     ),
-    attack(
-        "through different tables with the same people",
-        Step("select count(distinct patient_id) from patients where ward = 'oncology'"),
-        Step(f"select count(distinct patient_id) from stays where ward = 'oncology' and not {V}"),
+    *alike(
+        {
+            "through different tables with the same people": (
+                Step("select count(distinct patient_id) from patients where ward = 'oncology'"),
+                Step(f"select count(distinct patient_id) from stays where ward = 'oncology' and not {V}"),
+            ),
+            "through the number of rows of a row selection": (
+                Step(f"select sex from patients where {NEAR}"),
+                Step(f"select sex from patients where {NEAR} and not ({V} and ward = 'oncology')"),
+            ),
+        },
         secret=Secret.WARD,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "through a join that drops one person",
-        Step("select sum(p.cost) from patients p join zip_regions z on z.zip = p.zip"),
-        Step(
-            f"select sum(p.cost) from patients p join calendar c on c.day = p.admission_date where not p.{V}"
-        ),
-        secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=PAIRWISE,
     ),
@@ -145,34 +136,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step(f"select count(distinct cost) from patients where {NEAR} and not {V}"),
         secret=Secret.PRESENCE,
         expect=BROKEN_OFF_AS_IS,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "through two filters in one query",
-        Step(
-            f"select sum(cost) filter (where {NEAR}), sum(cost) filter (where {NEAR} and not {V})"
-            " from patients"
-        ),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "through two branches of one query",
-        Step(
-            f"select sum(cost) from patients where {NEAR} union all select sum(cost) from patients"
-            f" where {NEAR} and not {V}"
-        ),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "through the number of rows of a row selection",
-        Step(f"select sex from patients where {NEAR}"),
-        Step(f"select sex from patients where {NEAR} and not ({V} and ward = 'oncology')"),
-        secret=Secret.WARD,
-        expect=BROKEN_OFF,
         policy=PAIRWISE,
     ),
     attack(

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import PAIRWISE
-from tests.query.cases import BROKEN_OFF, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import BROKEN_OFF, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 
 _ONE = f"from wards w left join patients p on p.ward = w.ward and p.{V} group by w.ward"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "groups without people",
-    attack(
-        "every ward, and how often the victim was there",
-        f"select w.ward, count(p.patient_id) {_ONE}",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "wards where the victim was not",
-        f"select w.ward {_ONE} having count(p.cost) = 0",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "wards sorted by the victim's cost",
-        f"select w.ward, coalesce(sum(p.cost), 0) {_ONE} order by 2 desc limit 1",
+    *alike(
+        {
+            "every ward, and how often the victim was there": f"select w.ward, count(p.patient_id) {_ONE}",
+            "wards where the victim was not": f"select w.ward {_ONE} having count(p.cost) = 0",
+            "wards sorted by the victim's cost": f"select w.ward, coalesce(sum(p.cost), 0) {_ONE} order by 2 desc limit 1",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
     ),

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import PAIRWISE
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, limited, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, limited, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "filters",
-    attack(
-        "filter of one person",
-        f"select sum(cost) filter (where {V}) from patients",
+    *alike(
+        {
+            "filter of one person": f"select sum(cost) filter (where {V}) from patients",
+            "filter of all but one person": f"select sum(cost), sum(cost) filter (where not {V}) from patients",
+            "filter with a value that only the victim has": "select count(*) filter (where cost = 94821.37) from patients",
+            "a union of two filters and one person": (
+                "select sum(cost) filter (where sex = 'M'), sum(cost) filter (where sex = 'F' and"
+                f" readmitted and not {V}),"
+                f" sum(cost) filter (where sex = 'M' or (sex = 'F' and readmitted and not {V}) or {V}) from patients"
+            ),
+            "six filters in steps of one day": (
+                "select "
+                + ", ".join(
+                    f"sum(cost) filter (where birth_date <= date '1957-05-0{day}')" for day in range(4, 10)
+                )
+                + " from patients"
+            ),
+        },
         secret=Secret.COST,
         expect=WITHHELD,
     ),
-    attack(
-        "filter of one person beside an honest count",
-        f"select ward, count(*), count(*) filter (where {V}) from patients group by ward",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "filter of all but one person",
-        f"select sum(cost), sum(cost) filter (where not {V}) from patients",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "filters that nobody passes tell as much as filters that one passes",
-        f"select count(*), count(*) filter (where {V} and ward = 'oncology') from patients",
+    *alike(
+        {
+            "filter of one person beside an honest count": f"select ward, count(*), count(*) filter (where {V}) from patients group by ward",
+            "filters that nobody passes tell as much as filters that one passes": f"select count(*), count(*) filter (where {V} and ward = 'oncology') from patients",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
     ),
@@ -39,22 +44,12 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
         policy=PAIRWISE,
     ),
-    attack(
-        "two filters, one null aware",
-        f"select count(*) filter (where {V} is true), count(*) filter (where ({V}) is not true)"
-        " from patients where ward = 'oncology'",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "filter hidden in HAVING",
-        f"select ward from patients group by ward having count(*) filter (where {V}) > 0",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "filter in an expression",
-        f"select 1.0 * count(*) filter (where {V}) / count(*) from patients where ward = 'oncology'",
+    *alike(
+        {
+            "two filters, one null aware": f"select count(*) filter (where {V} is true), count(*) filter (where ({V}) is not true) from patients where ward = 'oncology'",
+            "filter hidden in HAVING": f"select ward from patients group by ward having count(*) filter (where {V}) > 0",
+            "filter in an expression": f"select 1.0 * count(*) filter (where {V}) / count(*) from patients where ward = 'oncology'",
+        },
         secret=Secret.WARD,
         expect=REFUSED,
     ),
@@ -65,25 +60,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=WITHHELD,
     ),
     attack(
-        "filter with a value that only the victim has",
-        "select count(*) filter (where cost = 94821.37) from patients",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
         "two filters and their total leave one person",
         "select sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
         " sum(cost) filter (where birth_date > date '1957-05-09') from patients",
         secret=Secret.COST,
         expect=limited("all, those before one person and those after: three answers, which is not promised"),
-    ),
-    attack(
-        "a union of two filters and one person",
-        "select sum(cost) filter (where sex = 'M'), sum(cost) filter (where sex = 'F' and"
-        f" readmitted and not {V}),"
-        f" sum(cost) filter (where sex = 'M' or (sex = 'F' and readmitted and not {V}) or {V}) from patients",
-        secret=Secret.COST,
-        expect=WITHHELD,
     ),
     attack(
         "three filters of which every two overlap",
@@ -98,14 +79,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " p.birth_date = '1957-05-09')"
         " from lab_results l join patients p using (patient_id) where l.test = 'hiv'",
         secret=Secret.TEST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "six filters in steps of one day",
-        "select "
-        + ", ".join(f"sum(cost) filter (where birth_date <= date '1957-05-0{day}')" for day in range(4, 10))
-        + " from patients",
-        secret=Secret.COST,
         expect=WITHHELD,
     ),
 )

@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import NEAR
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "grouping sets",
-    attack(
-        "rollup over the birth date",
-        "select ward, birth_date, count(*) from patients group by rollup (ward, birth_date)",
+    *alike(
+        {
+            "rollup over the birth date": "select ward, birth_date, count(*) from patients group by rollup (ward, birth_date)",
+            "group by distinct rollup": "select ward, birth_date, count(*) from patients group by distinct rollup (ward), rollup (birth_date)",
+            "totals of rollup give the small group back": f"select ward, {V} as is_v, count(*) from patients where {NEAR} group by rollup (ward, {V})",
+        },
         secret=Secret.WARD,
         expect=REFUSED,
     ),
-    attack(
-        "cube",
-        "select ward, birth_date, sum(cost) from patients group by cube (ward, birth_date)",
+    *alike(
+        {
+            "cube": "select ward, birth_date, sum(cost) from patients group by cube (ward, birth_date)",
+            "grouping sets with the empty set": f"select sum(cost) from patients where {V} group by grouping sets ((), (ward), (sex))",
+            "repeated empty sets pad the answer": f"select sum(cost) from patients where {V} group by grouping sets ((), (), (), (), ())",
+        },
         secret=Secret.COST,
         expect=REFUSED,
     ),
-    attack(
-        "grouping sets with the empty set",
-        f"select sum(cost) from patients where {V} group by grouping sets ((), (ward), (sex))",
-        secret=Secret.COST,
-        expect=REFUSED,
-    ),
-    attack(
-        "repeated empty sets pad the answer",
-        f"select sum(cost) from patients where {V} group by grouping sets ((), (), (), (), ())",
-        secret=Secret.COST,
-        expect=REFUSED,
-    ),
-    attack(
-        "group by distinct rollup",
-        "select ward, birth_date, count(*) from patients group by distinct rollup"
-        " (ward), rollup (birth_date)",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "totals of rollup give the small group back",
-        f"select ward, {V} as is_v, count(*) from patients where {NEAR} group by rollup (ward, {V})",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "two groupings that differ by one person",
-        "select sum(cost) from patients group by grouping sets"
-        " ((birth_date <= date '1957-05-09'), (birth_date < date '1957-05-09'))",
+    *alike(
+        {
+            "two groupings that differ by one person": "select sum(cost) from patients group by grouping sets ((birth_date <= date '1957-05-09'), (birth_date < date '1957-05-09'))",
+            "grouping as a mask": f"select sum(cost) * (1 - grouping(({V}))) from patients group by rollup (({V}))",
+            "marginals of a table with a cell of one person": f"select ward, {V} as is_v, sum(cost) from patients group by grouping sets ((ward), (({V})))",
+            "a filter inside of subtotals": (
+                "select sex, sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
+                " sum(cost) filter (where birth_date > date '1957-05-09') from patients group by rollup (sex)"
+            ),
+        },
         secret=Secret.COST,
         expect=WITHHELD,
     ),
@@ -56,25 +43,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select ward, ({V}) as is_v, count(*) from patients group by rollup (ward, ({V}))"
         f" having grouping(({V})) = 1",
         secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "grouping as a mask",
-        f"select sum(cost) * (1 - grouping(({V}))) from patients group by rollup (({V}))",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "marginals of a table with a cell of one person",
-        f"select ward, {V} as is_v, sum(cost) from patients group by grouping sets ((ward), (({V})))",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "a filter inside of subtotals",
-        "select sex, sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
-        " sum(cost) filter (where birth_date > date '1957-05-09') from patients group by rollup (sex)",
-        secret=Secret.COST,
         expect=WITHHELD,
     ),
     attack(

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import STRICT
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, backed, harmless, of_kind
+from tests.query.cases import (
+    REFUSED,
+    WITHHELD,
+    Attack,
+    Channel,
+    Secret,
+    V,
+    alike,
+    attack,
+    backed,
+    harmless,
+    of_kind,
+)
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "having",
-    attack(
-        "having one row",
-        "select zip, birth_date from patients group by zip, birth_date having count(*) = 1"
-        " and max(ward) = 'oncology'",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "having drops the backed groups",
-        f"select ward from patients where zip = '10437' and (ward <> 'icu') group by ward, {V}"
-        " having count(*) < 2",
+    *alike(
+        {
+            "having one row": "select zip, birth_date from patients group by zip, birth_date having count(*) = 1 and max(ward) = 'oncology'",
+            "having drops the backed groups": f"select ward from patients where zip = '10437' and (ward <> 'icu') group by ward, {V} having count(*) < 2",
+            "having that is false tells the same as having that is true": f"select count(*) from patients where {V} having min(ward) = 'oncology'",
+        },
         secret=Secret.WARD,
         expect=REFUSED,
     ),
@@ -26,12 +33,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select sex, count(*) from patients where {V} group by sex having sum(cost) > 50000",
         secret=Secret.COST,
         expect=WITHHELD,
-    ),
-    attack(
-        "having that is false tells the same as having that is true",
-        f"select count(*) from patients where {V} having min(ward) = 'oncology'",
-        secret=Secret.WARD,
-        expect=REFUSED,
     ),
     attack(
         "having without groups",

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, harmless, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, harmless, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "limit and order",
-    attack(
-        "limit 1 of an ordered table",
-        "select ward from patients order by birth_date <> date '1957-05-09' limit 1",
+    *alike(
+        {
+            "limit 1 of an ordered table": "select ward from patients order by birth_date <> date '1957-05-09' limit 1",
+            "backed groups in the order of an aggregate of one person": (
+                f"select ward from patients group by ward order by count(*) filter (where {V}) desc, ward",
+                f"select ward from patients group by ward order by count(*) filter (where {V}) desc limit 1",
+            ),
+            "order by position and by alias": f"select ward, count(*) filter (where {V}) as c from patients group by ward order by c desc limit 1",
+            "fetch first with ties": f"select ward from patients group by ward order by count(*) filter (where {V}) desc fetch first 1 rows with ties",
+            "select without a list": f"select from patients where {V} and ward = 'oncology'",
+        },
         secret=Secret.WARD,
         expect=REFUSED,
     ),
@@ -32,30 +40,14 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.PRESENCE,
         expect=WITHHELD,
     ),
-    attack(
-        "backed groups in the order of an aggregate of one person",
-        f"select ward from patients group by ward order by count(*) filter (where {V}) desc, ward",
-        f"select ward from patients group by ward order by count(*) filter (where {V}) desc limit 1",
+    *alike(
+        {
+            "backed groups in the order of a maximum": "select ward from patients group by ward order by max(cost) desc limit 1",
+            "distinct on": "select distinct on (birth_date) birth_date, ward from patients order by birth_date, cost",
+            "distinct on in a derived table": f"select d.ward from (select distinct on (birth_date) birth_date, ward from patients) as d where d.{V}",
+            "the dearest people inside the query": "select ward, count(*) from (select ward, cost from patients order by cost desc limit 1) x group by ward",
+        },
         secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "backed groups in the order of a maximum",
-        "select ward from patients group by ward order by max(cost) desc limit 1",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "order by position and by alias",
-        f"select ward, count(*) filter (where {V}) as c from patients group by ward order by c desc limit 1",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "fetch first with ties",
-        f"select ward from patients group by ward order by count(*) filter (where {V}) desc"
-        " fetch first 1 rows with ties",
-        secret=Secret.WARD,
-        expect=REFUSED,
     ),
     attack(
         "limit by a parameter, zero rows",
@@ -63,29 +55,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=harmless("no row is returned, and nothing may follow from the refusal either"),
         channel=Channel.EFFECT,
-    ),
-    attack(
-        "distinct on",
-        "select distinct on (birth_date) birth_date, ward from patients order by birth_date, cost",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "distinct on in a derived table",
-        f"select d.ward from (select distinct on (birth_date) birth_date, ward from"
-        f" patients) as d where d.{V}",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "select without a list",
-        f"select from patients where {V} and ward = 'oncology'",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "the dearest people inside the query",
-        "select ward, count(*) from (select ward, cost from patients order by cost desc limit 1) x"
-        " group by ward",
-        secret=Secret.WARD,
     ),
     attack(
         "the first group by a count inside the query, where one person is a group",

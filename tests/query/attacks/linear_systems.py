@@ -16,6 +16,7 @@ from tests.query.cases import (
     Secret,
     Step,
     V,
+    alike,
     attack,
     limited,
     of_kind,
@@ -36,35 +37,30 @@ _BEFORE = "birth_date >= '1950-01-01' and birth_date < '1957-04-01'"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "linear systems",
-    attack(
-        "three sums of two of three sets and one with the victim",
-        cost_of(f"{_A} or {_B}"),
-        cost_of(f"{_B} or {_C}"),
-        cost_of(f"{_A} or {_C}"),
-        cost_of(f"{_A} or {_B} or {_C} or {V}"),
+    *alike(
+        {
+            "three sums of two of three sets and one with the victim": (
+                cost_of(f"{_A} or {_B}"),
+                cost_of(f"{_B} or {_C}"),
+                cost_of(f"{_A} or {_C}"),
+                cost_of(f"{_A} or {_B} or {_C} or {V}"),
+            ),
+            "two overlapping sets, their union and their intersection": (
+                cost_of(f"{_A} or {_B}"),
+                cost_of(f"{_B} or {_C} or {V}"),
+                cost_of(_B),
+                cost_of(f"{_A} or {_B} or {_C}"),
+            ),
+            "rows and columns of a table, and all but a cell": (
+                Step("select sex, sum(cost) from patients group by sex"),
+                Step("select ethnicity, sum(cost) from patients group by ethnicity"),
+                cost_of(f"not {V} and sex = 'F' and ethnicity <> 'D'"),
+                cost_of(f"sex = 'F' and ethnicity = 'D' and not {V}"),
+            ),
+        },
         secret=Secret.COST,
-        policy=LINEAR,
         expect=limited("equations over several answers: not promised"),
-    ),
-    attack(
-        "two overlapping sets, their union and their intersection",
-        cost_of(f"{_A} or {_B}"),
-        cost_of(f"{_B} or {_C} or {V}"),
-        cost_of(_B),
-        cost_of(f"{_A} or {_B} or {_C}"),
-        secret=Secret.COST,
         policy=LINEAR,
-        expect=limited("equations over several answers: not promised"),
-    ),
-    attack(
-        "rows and columns of a table, and all but a cell",
-        Step("select sex, sum(cost) from patients group by sex"),
-        Step("select ethnicity, sum(cost) from patients group by ethnicity"),
-        cost_of(f"not {V} and sex = 'F' and ethnicity <> 'D'"),
-        cost_of(f"sex = 'F' and ethnicity = 'D' and not {V}"),
-        secret=Secret.COST,
-        policy=LINEAR,
-        expect=limited("equations over several answers: not promised"),
     ),
     attack(
         "a sum that is a sum of disjoint answers and one person",
@@ -74,20 +70,19 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=BROKEN_OFF_AS_IS,
         policy=LINEAR,
     ),
-    attack(
-        "an average that is weighted by a count of another query",
-        Step(f"select avg(cost) from patients where {_A} or {_B}"),
-        number_of(f"{_A} or {_B}"),
-        Step(f"select avg(cost) from patients where {_A} or {_B} or {V}"),
-        number_of(f"{_A} or {_B} or {V}"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "sums of squares through variances",
-        Step(f"select var_pop(cost), avg(cost), count(*) from patients where {_A}"),
-        Step(f"select var_pop(cost), avg(cost), count(*) from patients where {_A} or {V}"),
+    *alike(
+        {
+            "an average that is weighted by a count of another query": (
+                Step(f"select avg(cost) from patients where {_A} or {_B}"),
+                number_of(f"{_A} or {_B}"),
+                Step(f"select avg(cost) from patients where {_A} or {_B} or {V}"),
+                number_of(f"{_A} or {_B} or {V}"),
+            ),
+            "sums of squares through variances": (
+                Step(f"select var_pop(cost), avg(cost), count(*) from patients where {_A}"),
+                Step(f"select var_pop(cost), avg(cost), count(*) from patients where {_A} or {V}"),
+            ),
+        },
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=PAIRWISE,
@@ -138,20 +133,23 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=LINEAR,
         expect=limited("equations over several answers, and numbers that are large: not promised"),
     ),
-    attack(
-        "rows of a joined table as weights: everybody has three tests, the victim one",
-        Step("select sum(cost) from patients"),
-        Step("select sum(p.cost) from patients p join lab_results l on l.patient_id = p.patient_id"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=LINEAR,
-    ),
-    attack(
-        "the same through an average",
-        Step("select avg(cost), count(*) from patients"),
-        Step(
-            "select avg(p.cost), count(*) from patients p join lab_results l on l.patient_id = p.patient_id"
-        ),
+    *alike(
+        {
+            "rows of a joined table as weights: everybody has three tests, the victim one": (
+                Step("select sum(cost) from patients"),
+                Step("select sum(p.cost) from patients p join lab_results l on l.patient_id = p.patient_id"),
+            ),
+            "the same through an average": (
+                Step("select avg(cost), count(*) from patients"),
+                Step(
+                    "select avg(p.cost), count(*) from patients p join lab_results l on l.patient_id = p.patient_id"
+                ),
+            ),
+            "a join with itself on a key of few people as weights": (
+                Step("select sum(p.cost) from patients p join patients q on q.birth_date = p.birth_date"),
+                Step("select sum(cost) from patients"),
+            ),
+        },
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=LINEAR,
@@ -165,14 +163,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
             )
             for least in (4, 5, 6, 7)
         ),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=LINEAR,
-    ),
-    attack(
-        "a join with itself on a key of few people as weights",
-        Step("select sum(p.cost) from patients p join patients q on q.birth_date = p.birth_date"),
-        Step("select sum(cost) from patients"),
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=LINEAR,

@@ -14,6 +14,7 @@ from tests.query.cases import (
     Policy,
     Secret,
     V,
+    alike,
     attack,
     backed,
     limited,
@@ -43,24 +44,22 @@ ATTACKS: tuple[Attack, ...] = of_kind(
     _lists("xmlagg", "xmlagg(xmlelement(name c, cost) order by birth_date)::text"),
     _lists("range_agg", "range_agg(numrange(cost, cost, '[]'))"),
     _lists("range_intersect_agg", f"range_intersect_agg(numrange(0, cost)) filter (where {V})"),
-    attack(
-        "listing inside groups that are backed",
-        f"select sex, array_agg(cost order by birth_date) from patients where {NEAR} group by sex",
+    *alike(
+        {
+            "listing inside groups that are backed": f"select sex, array_agg(cost order by birth_date) from patients where {NEAR} group by sex",
+            "percentile whose fraction is a column": f"select percentile_disc(t.f) within group (order by cost) from patients, (values (1.0::float8)) as t (f) where {NEAR} group by t.f",
+        },
         secret=Secret.COST,
     ),
     _lists("listing cut down to one", "(array_agg(cost order by birth_date = date '1957-05-09' desc))[1]"),
     _lists("max", "max(cost)"),
     _lists("min", "min(-cost)"),
     _lists("max of text", f"max(ward) filter (where {V})", Secret.WARD),
-    attack(
-        "latest day of birth up to the victim's, in one ward",
-        "select max(birth_date), count(*) from patients where ward = 'oncology'"
-        " and birth_date <= date '1957-05-09'",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "extremes of a quasi-identifier as a search, group by group",
-        "select ward, min(birth_date) from patients where birth_date >= date '1957-05-09' group by ward",
+    *alike(
+        {
+            "latest day of birth up to the victim's, in one ward": "select max(birth_date), count(*) from patients where ward = 'oncology' and birth_date <= date '1957-05-09'",
+            "extremes of a quasi-identifier as a search, group by group": "select ward, min(birth_date) from patients where birth_date >= date '1957-05-09' group by ward",
+        },
         secret=Secret.WARD,
     ),
     attack(
@@ -89,12 +88,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         }.items()
     ),
     _lists("percentile of descending order", "percentile_disc(0) within group (order by cost desc)"),
-    attack(
-        "percentile whose fraction is a column",
-        f"select percentile_disc(t.f) within group (order by cost)"
-        f" from patients, (values (1.0::float8)) as t (f) where {NEAR} group by t.f",
-        secret=Secret.COST,
-    ),
     attack(
         "a thousand percentiles are the sorted column",
         "select "
@@ -158,18 +151,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.VISITS,
         expect=backed("k people stand behind the row; the victim's share is a matter of the record"),
     ),
-    attack(
-        "group of k people in which one has almost the whole sum",
-        "select sum(cost), count(*) from patients where zip = '10437' and birth_date"
-        " between date '1955-01-01' and date '1960-12-31'",
-        secret=Secret.COST,
-        expect=WITHHELD_AS_IS,
-        policy=Policy(),
-    ),
-    attack(
-        "average instead of the dominated sum",
-        "select avg(cost) from patients where zip = '10437' and birth_date"
-        " between date '1955-01-01' and date '1960-12-31'",
+    *alike(
+        {
+            "group of k people in which one has almost the whole sum": "select sum(cost), count(*) from patients where zip = '10437' and birth_date between date '1955-01-01' and date '1960-12-31'",
+            "average instead of the dominated sum": "select avg(cost) from patients where zip = '10437' and birth_date between date '1955-01-01' and date '1960-12-31'",
+        },
         secret=Secret.COST,
         expect=WITHHELD_AS_IS,
         policy=Policy(),

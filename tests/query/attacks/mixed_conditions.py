@@ -5,27 +5,29 @@ Who was born before 1950 is known, so is how many they are.
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 
 _KNOWN = "birth_date < date '1950-01-01'"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "known and secret",
-    attack(
-        "one person's ward or an old person",
-        f"select count(*) from patients where ({V} and ward = 'oncology') or {_KNOWN}",
+    *alike(
+        {
+            "one person's ward or an old person": f"select count(*) from patients where ({V} and ward = 'oncology') or {_KNOWN}",
+            "the same turned round": f"select count(*) from patients where not ((ward <> 'oncology' or not {V}) and not {_KNOWN})",
+            "one person's ward decides their group, everybody else's sex decides theirs": f"select case when {V} then ward = 'oncology' else sex = 'F' end, count(*) from patients group by 1",
+            "one person's ward as a label among known labels": f"select case when {V} then ward when {_KNOWN} then 'oncology' else 'psychiatry' end, count(*) from patients group by 1",
+            "rows of a derived table": f"select count(*) from (select birth_date, ward = 'oncology' as o from patients) x where (o and {V}) or {_KNOWN}",
+            "the ward read from a public table": f"select count(*) from patients p join wards w on w.ward = p.ward where (w.title = 'Tumors' and p.{V}) or p.{_KNOWN}",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
     ),
-    attack(
-        "the same turned round",
-        f"select count(*) from patients where not ((ward <> 'oncology' or not {V}) and not {_KNOWN})",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "the same in a filter",
-        f"select sex, count(*) filter (where ({V} and cost > 50000) or {_KNOWN}) from patients group by sex",
+    *alike(
+        {
+            "the same in a filter": f"select sex, count(*) filter (where ({V} and cost > 50000) or {_KNOWN}) from patients group by sex",
+            "the cost hidden in the condition of a LEFT JOIN": f"select count(*) from patients p left join wards w on w.ward = p.ward and p.cost > 50000 where (w.ward is not null and p.{V}) or p.{_KNOWN}",
+        },
         secret=Secret.COST,
         expect=WITHHELD,
     ),
@@ -35,49 +37,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.DIAGNOSIS,
         expect=WITHHELD,
     ),
-    attack(
-        "one person's ward decides their group, everybody else's sex decides theirs",
-        f"select case when {V} then ward = 'oncology' else sex = 'F' end, count(*) from patients group by 1",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "one person's ward as a label among known labels",
-        f"select case when {V} then ward when {_KNOWN} then 'oncology' else 'psychiatry' end, count(*)"
-        " from patients group by 1",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "rows of a derived table",
-        "select count(*) from (select birth_date, ward = 'oncology' as o from patients) x"
-        f" where (o and {V}) or {_KNOWN}",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "the ward read from a public table",
-        "select count(*) from patients p join wards w on w.ward = p.ward"
-        f" where (w.title = 'Tumors' and p.{V}) or p.{_KNOWN}",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "the cost hidden in the condition of a LEFT JOIN",
-        "select count(*) from patients p left join wards w on w.ward = p.ward and p.cost > 50000"
-        f" where (w.ward is not null and p.{V}) or p.{_KNOWN}",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "a limit that only one person can miss",
-        "select count(*) from patients where cost > 50000 - 1000000.0 * abs(birth_date - date '1957-05-09')"
-        " and zip = '10437'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "a limit that CASE sets for one person",
-        f"select count(*) from patients where cost > case when {V} then 50000 else 0 end and zip = '10437'",
+    *alike(
+        {
+            "a limit that only one person can miss": "select count(*) from patients where cost > 50000 - 1000000.0 * abs(birth_date - date '1957-05-09') and zip = '10437'",
+            "a limit that CASE sets for one person": f"select count(*) from patients where cost > case when {V} then 50000 else 0 end and zip = '10437'",
+        },
         secret=Secret.COST,
     ),
     attack(

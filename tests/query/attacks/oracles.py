@@ -13,6 +13,7 @@ from tests.query.cases import (
     Secret,
     Step,
     V,
+    alike,
     attack,
     backed,
     limited,
@@ -25,21 +26,14 @@ _LIMITED_BITS = (
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "refusals as oracles",
-    attack(
-        "nobody or one: the set is empty or too small",
-        number_of(f"{V} and ward = 'oncology'"),
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "nobody or one, grouped: no row or a refusal",
-        Step(f"select ward, count(*) from patients where {V} and ward = 'oncology' group by ward"),
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "nobody or one as plain rows",
-        Step(f"select sex from patients where {V} and ward = 'oncology'"),
+    *alike(
+        {
+            "nobody or one: the set is empty or too small": number_of(f"{V} and ward = 'oncology'"),
+            "nobody or one, grouped: no row or a refusal": Step(
+                f"select ward, count(*) from patients where {V} and ward = 'oncology' group by ward"
+            ),
+            "nobody or one as plain rows": Step(f"select sex from patients where {V} and ward = 'oncology'"),
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
     ),
@@ -53,39 +47,36 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=WITHHELD,
         policy=STRICT,
     ),
-    attack(
-        "one person more makes a group of an open domain that was not there",
-        Step(
-            f"select ward, count(*) from patients where ({V} and ward = 'oncology') or ward <> 'oncology'"
-            " group by ward"
-        ),
+    *alike(
+        {
+            "one person more makes a group of an open domain that was not there": (
+                Step(
+                    f"select ward, count(*) from patients where ({V} and ward = 'oncology') or ward <> 'oncology'"
+                    " group by ward"
+                )
+            ),
+            "one person more makes a set large enough": (
+                Step(
+                    f"select count(*) from patients where ({V} and ward = 'oncology') or (zip ="
+                    " '10437' and birth_date"
+                    " between '1957-05-10' and '1957-12-01')"
+                )
+            ),
+            "one person more makes a group of a public join large enough": (
+                Step(
+                    "select w.building, count(*) from patients p join wards w on w.ward = p.ward where"
+                    " p.zip = '10437' and p.birth_date between '1955-01-01' and '1958-12-01' group by 1"
+                )
+            ),
+            "refusal of the record tells whether the sets differ": (
+                number_of("diagnosis = 'C50'"),
+                number_of(f"diagnosis = 'C50' and not ({V} and ward = 'oncology')"),
+            ),
+        },
         secret=Secret.WARD,
-        channel=Channel.EFFECT,
         expect=limited(_LIMITED_BITS),
         policy=Policy(budget=3),
-    ),
-    attack(
-        "one person more makes a set large enough",
-        Step(
-            f"select count(*) from patients where ({V} and ward = 'oncology') or (zip ="
-            " '10437' and birth_date"
-            " between '1957-05-10' and '1957-12-01')"
-        ),
-        secret=Secret.WARD,
         channel=Channel.EFFECT,
-        expect=limited(_LIMITED_BITS),
-        policy=Policy(budget=3),
-    ),
-    attack(
-        "one person more makes a group of a public join large enough",
-        Step(
-            "select w.building, count(*) from patients p join wards w on w.ward = p.ward where"
-            " p.zip = '10437' and p.birth_date between '1955-01-01' and '1958-12-01' group by 1"
-        ),
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-        expect=limited(_LIMITED_BITS),
-        policy=Policy(budget=3),
     ),
     attack(
         "search for the number of people by widening a set",
@@ -117,15 +108,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=BROKEN_OFF,
         policy=PAIRWISE,
-    ),
-    attack(
-        "refusal of the record tells whether the sets differ",
-        number_of("diagnosis = 'C50'"),
-        number_of(f"diagnosis = 'C50' and not ({V} and ward = 'oncology')"),
-        secret=Secret.WARD,
-        expect=limited(_LIMITED_BITS),
-        policy=Policy(budget=3),
-        channel=Channel.EFFECT,
     ),
     attack(
         "dominated or not: the share of the largest is a comparison",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, attack, harmless, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, alike, attack, harmless, of_kind
 from tests.query.hospital import BEN
 
 _SAME = f"select ward from patients where {V}"
@@ -15,25 +15,41 @@ def _call(argument: str) -> Step:
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "the functions themselves",
-    attack(
-        "injection through the argument",
-        _call("'select sex, count(*) from hospital.patients group by sex; drop table hospital.ticket'"),
+    *alike(
+        {
+            "injection through the argument": _call(
+                "'select sex, count(*) from hospital.patients group by sex; drop table hospital.ticket'"
+            ),
+            "k of zero": (
+                in_session(
+                    "select kanon_declare('hospital.patients', entity => 'patient_id');"
+                    " select kanon_protect('hospital.patients', k => 0)"
+                )
+            ),
+            "k of one": in_session("select kanon_protect('hospital.patients', k => 1)"),
+            "analyst declares no identifiers": in_session(
+                "select kanon_declare('hospital.patients', insensitive => '{name,ssn}')"
+            ),
+            "analyst withdraws the declaration": in_session("select kanon_undeclare('hospital.patients')"),
+            "inner functions directly": in_session(
+                "select kanon.run_query('select name from hospital.patients')"
+            ),
+        },
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "injection through a quoted alias",
-        _call('\'select count(*) as "x"", (select ward) --" from hospital.patients\''),
+    *alike(
+        {
+            "injection through a quoted alias": _call(
+                '\'select count(*) as "x"", (select ward) --" from hospital.patients\''
+            ),
+            "injection through a dollar quote": _call(
+                '$a$select count(*) as "$b$; drop table hospital.ticket; --" from hospital.patients$a$'
+            ),
+        },
         secret=Secret.SERVER,
-        channel=Channel.EFFECT,
         expect=harmless("an alias with odd characters"),
-    ),
-    attack(
-        "injection through a dollar quote",
-        _call('$a$select count(*) as "$b$; drop table hospital.ticket; --" from hospital.patients$a$'),
-        secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=harmless("an alias with odd characters"),
     ),
     attack(
         "null text",
@@ -42,78 +58,41 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=harmless("nothing was asked"),
     ),
-    attack(
-        "k of zero",
-        in_session(
-            "select kanon_declare('hospital.patients', entity => 'patient_id');"
-            " select kanon_protect('hospital.patients', k => 0)"
-        ),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "k of one",
-        in_session("select kanon_protect('hospital.patients', k => 1)"),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "analyst declares no identifiers",
-        in_session("select kanon_declare('hospital.patients', insensitive => '{name,ssn}')"),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "analyst withdraws the declaration",
-        in_session("select kanon_undeclare('hospital.patients')"),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "somebody else's table",
-        _call("'select * from hospital.payroll'"),
+    *alike(
+        {
+            "somebody else's table": _call("'select * from hospital.payroll'"),
+            "somebody else's table in an honest join": _call(
+                "'select count(*) from hospital.payroll e join hospital.patients p on p.name = e.employee'"
+            ),
+            "definer rights by way of a public view that the analyst may not read": (
+                beforehand("create view hospital.pay as select * from hospital.payroll"),
+                _call("'select * from hospital.pay'"),
+            ),
+        },
         secret=Secret.PAYROLL,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "somebody else's table in an honest join",
-        _call("'select count(*) from hospital.payroll e join hospital.patients p on p.name = e.employee'"),
-        secret=Secret.PAYROLL,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "definer rights by way of a public view that the analyst may not read",
-        beforehand("create view hospital.pay as select * from hospital.payroll"),
-        _call("'select * from hospital.pay'"),
-        secret=Secret.PAYROLL,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "inner functions directly",
-        in_session("select kanon.run_query('select name from hospital.patients')"),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "record variant with types that fail on a value",
-        in_session(
-            f"select * from kanon_query_record('select ward, count(*) from hospital.patients where {V}"
-            " group by ward') as t (ward integer, n integer)".replace("'1957-05-09'", "''1957-05-09''")
-        ),
+    *alike(
+        {
+            "record variant with types that fail on a value": (
+                in_session(
+                    f"select * from kanon_query_record('select ward, count(*) from hospital.patients where {V}"
+                    " group by ward') as t (ward integer, n integer)".replace(
+                        "'1957-05-09'", "''1957-05-09''"
+                    )
+                )
+            ),
+            "query asked from WHERE, once per row": (
+                in_session(
+                    "select count(*) from hospital.wards w where exists (select from kanon_query('select count(*)"
+                    " from hospital.patients where ward = ''' || w.ward || ''' and birth_date ="
+                    " ''1957-05-09''') as q)"
+                )
+            ),
+        },
         secret=Secret.WARD,
-        channel=Channel.EFFECT,
         expect=REFUSED,
-    ),
-    attack(
-        "query asked from WHERE, once per row",
-        in_session(
-            "select count(*) from hospital.wards w where exists (select from kanon_query('select count(*)"
-            " from hospital.patients where ward = ''' || w.ward || ''' and birth_date ="
-            " ''1957-05-09''') as q)"
-        ),
-        secret=Secret.WARD,
         channel=Channel.EFFECT,
-        expect=REFUSED,
     ),
     attack(
         "refusals caught in a block: the rollback takes the record along",
@@ -154,26 +133,25 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=harmless("the rights are those of the role, the budget and the record are the login's"),
     ),
-    attack(
-        "query from an own definer function",
-        beforehand("create schema if not exists query_evil"),
-        beforehand(f"grant all on schema query_evil to {BEN}"),
-        in_session(
-            "create function query_evil.ask(text) returns setof jsonb security definer language sql as"
-            " 'select * from public.kanon_query($1)'",
-            BEN,
-        ),
-        in_session("select * from query_evil.ask('select ward from hospital.patients')"),
+    *alike(
+        {
+            "query from an own definer function": (
+                beforehand("create schema if not exists query_evil"),
+                beforehand(f"grant all on schema query_evil to {BEN}"),
+                in_session(
+                    "create function query_evil.ask(text) returns setof jsonb security definer language sql as"
+                    " 'select * from public.kanon_query($1)'",
+                    BEN,
+                ),
+                in_session("select * from query_evil.ask('select ward from hospital.patients')"),
+            ),
+            "function called in the WHERE of a view": in_session(
+                "create temp view v as select * from kanon_query('select name from hospital.patients')"
+            ),
+        },
         secret=Secret.SERVER,
-        channel=Channel.EFFECT,
         expect=REFUSED,
-    ),
-    attack(
-        "function called in the WHERE of a view",
-        in_session("create temp view v as select * from kanon_query('select name from hospital.patients')"),
-        secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=REFUSED,
     ),
     attack(
         "check tells more than the query would",

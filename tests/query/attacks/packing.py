@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, backed, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, backed, of_kind
 from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "packing",
-    attack(
-        "powers of two by day of birth",
-        "select sum(power(2::numeric, birth_date - date '1957-05-01')) from patients where ward = 'oncology'"
-        " and birth_date between date '1957-05-01' and date '1957-08-01'",
+    *alike(
+        {
+            "powers of two by day of birth": (
+                "select sum(power(2::numeric, birth_date - date '1957-05-01')) from patients where ward = 'oncology'"
+                " and birth_date between date '1957-05-01' and date '1957-08-01'"
+            ),
+            "shifted bits": (
+                "select sum(1::bigint << (birth_date - date '1957-05-01')) from patients"
+                " where ward = 'oncology' and birth_date between date '1957-05-01' and date '1957-06-25'"
+            ),
+            "texts that add up": (
+                "select sum(length(ward) * power(100::numeric, birth_date - date '1957-05-05')) from patients"
+                " where birth_date between date '1957-05-05' and date '1957-05-30'"
+            ),
+            "known days of people whom a product chooses one by one": (
+                "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
+                " and (birth_date - date '1957-05-09') * (birth_date - date '1980-01-01') = 0"
+            ),
+        },
         secret=Secret.WARD,
     ),
-    attack(
-        "decimal digits by day of birth",
-        "select sum(cost * power(10::numeric, 6 * (birth_date - date '1957-05-01'))) from patients"
-        " where birth_date between date '1957-05-01' and date '1957-05-31'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "shifted bits",
-        "select sum(1::bigint << (birth_date - date '1957-05-01')) from patients"
-        " where ward = 'oncology' and birth_date between date '1957-05-01' and date '1957-06-25'",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "number of a person times a large base",
-        "select sum(patient_id * 1000000000::numeric + cost) from patients where zip = '10437'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "packing through a join with the public calendar",
-        "select sum(p.cost * power(10::numeric, c.week)) from patients p join"
-        " calendar c on c.day = p.admission_date"
-        " where p.zip = '10437'",
+    *alike(
+        {
+            "decimal digits by day of birth": (
+                "select sum(cost * power(10::numeric, 6 * (birth_date - date '1957-05-01'))) from patients"
+                " where birth_date between date '1957-05-01' and date '1957-05-31'"
+            ),
+            "number of a person times a large base": "select sum(patient_id * 1000000000::numeric + cost) from patients where zip = '10437'",
+            "packing through a join with the public calendar": "select sum(p.cost * power(10::numeric, c.week)) from patients p join calendar c on c.day = p.admission_date where p.zip = '10437'",
+            "factorials": "select sum(cost * factorial(birth_date - date '1957-05-01')) from patients where birth_date between date '1957-05-01' and date '1957-05-20'",
+            "intervals as digits": "select sum((birth_date - date '1957-05-01') * interval '1 month' + cost * interval '1 microsecond') from patients where zip = '10437'",
+            "the percentile of two columns is one person's pair": (
+                "select percentile_disc(0.5) within group (order by (birth_date - date '1900-01-01')"
+                " * 1000000000.0 + cost)"
+                " from patients where birth_date between date '1957-02-21' and date '1957-08-14'"
+            ),
+            "several percentiles of two columns in an array": (
+                "select percentile_cont(array[0.4, 0.5, 0.6]) within group"
+                " (order by (birth_date - date '1900-01-01') * 1000000000.0 + cost)"
+                " from patients where birth_date between date '1957-02-21' and date '1957-08-14'"
+            ),
+        },
         secret=Secret.COST,
     ),
     attack(
@@ -51,24 +65,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
     ),
     attack(
-        "texts that add up",
-        "select sum(length(ward) * power(100::numeric, birth_date - date '1957-05-05')) from patients"
-        " where birth_date between date '1957-05-05' and date '1957-05-30'",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "factorials",
-        "select sum(cost * factorial(birth_date - date '1957-05-01')) from patients"
-        " where birth_date between date '1957-05-01' and date '1957-05-20'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "intervals as digits",
-        "select sum((birth_date - date '1957-05-01') * interval '1 month' + cost * interval '1 microsecond')"
-        " from patients where zip = '10437'",
-        secret=Secret.COST,
-    ),
-    attack(
         "affine arguments of several aggregates are one system",
         "select sum(cost), sum(2 * cost + 1), count(*), sum(-1 * cost) from patients where " + V,
         secret=Secret.COST,
@@ -81,27 +77,27 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         expect=REFUSED,
     ),
-    attack(
-        "sum of a public column is a weighted count of people",
-        "select p.ward, sum(z.population) from patients p join zip_regions z on"
-        " z.zip = p.zip group by p.ward",
+    *alike(
+        {
+            "sum of a public column is a weighted count of people": "select p.ward, sum(z.population) from patients p join zip_regions z on z.zip = p.zip group by p.ward",
+            "weights made in a derived table": "select p.ward, sum(m.w) from patients p join (select zip, population * 1000003::bigint as w from zip_regions) as m on m.zip = p.zip group by p.ward",
+        },
         secret=Secret.WARD,
         expect=backed("a sum of numbers of people, each of whom there are k"),
     ),
-    attack(
-        "average of a public column",
-        "select p.ward, avg(z.population), count(*) from patients p join zip_regions z on z.zip = p.zip"
-        " where p.birth_date between date '1955-01-01' and date '1959-12-31' group by p.ward",
+    *alike(
+        {
+            "average of a public column": (
+                "select p.ward, avg(z.population), count(*) from patients p join zip_regions z on z.zip = p.zip"
+                " where p.birth_date between date '1955-01-01' and date '1959-12-31' group by p.ward"
+            ),
+            "known days of people whom a group chooses one by one": (
+                f"select case when {V} then 1 when birth_date > date '1980-01-01' then 1 else 2 end as g,"
+                " count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology' group by 1"
+            ),
+        },
         secret=Secret.WARD,
         expect=backed("the mean of a known column, rounded to half its standard error"),
-    ),
-    attack(
-        "weights made in a derived table",
-        "select p.ward, sum(m.w) from patients p join (select zip, population *"
-        " 1000003::bigint as w from zip_regions)"
-        " as m on m.zip = p.zip group by p.ward",
-        secret=Secret.WARD,
-        expect=backed("a sum of numbers of people, each of whom there are k"),
     ),
     attack(
         "extreme of a public column shows the key of one person",
@@ -164,13 +160,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         )
     ),
     attack(
-        "the percentile of two columns is one person's pair",
-        "select percentile_disc(0.5) within group (order by (birth_date - date '1900-01-01')"
-        " * 1000000000.0 + cost)"
-        " from patients where birth_date between date '1957-02-21' and date '1957-08-14'",
-        secret=Secret.COST,
-    ),
-    attack(
         "the percentile of a difference, where one column decides the order",
         "select percentile_disc(0.5) within group (order by discharge_date - birth_date) from patients"
         " where birth_date between date '1957-02-21' and date '1957-08-14'",
@@ -178,45 +167,19 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=backed("a mean of days over at least k people; no sensitive column takes part"),
     ),
-    attack(
-        "several percentiles of two columns in an array",
-        "select percentile_cont(array[0.4, 0.5, 0.6]) within group"
-        " (order by (birth_date - date '1900-01-01') * 1000000000.0 + cost)"
-        " from patients where birth_date between date '1957-02-21' and date '1957-08-14'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "days that a neighbor knows are the weights of people whom a list chooses",
-        "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
-        f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
+    *alike(
+        {
+            "days that a neighbor knows are the weights of people whom a list chooses": (
+                "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
+                f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')"
+            ),
+            "known days of people whom a list of days of birth chooses": (
+                "select avg(admission_date - date '2022-01-01') filter (where ward = 'oncology') from patients"
+                " where birth_date in (date '1957-05-09', date '1980-01-01', date '1980-01-02')"
+            ),
+            "different known values of people whom a list chooses": f"select count(distinct admission_date) from patients where ward = 'oncology' and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
-    ),
-    attack(
-        "known days of people whom a list of days of birth chooses",
-        "select avg(admission_date - date '2022-01-01') filter (where ward = 'oncology') from patients"
-        " where birth_date in (date '1957-05-09', date '1980-01-01', date '1980-01-02')",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "different known values of people whom a list chooses",
-        "select count(distinct admission_date) from patients where ward = 'oncology'"
-        f" and ({V} or birth_date between date '1980-01-01' and date '1981-06-01')",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "known days of people whom a group chooses one by one",
-        f"select case when {V} then 1 when birth_date > date '1980-01-01' then 1 else 2 end as g,"
-        " count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology' group by 1",
-        secret=Secret.WARD,
-        expect=backed("the mean of a known column, rounded to half its standard error"),
-    ),
-    attack(
-        "known days of people whom a product chooses one by one",
-        "select count(*), sum(admission_date - date '2022-01-01') from patients where ward = 'oncology'"
-        " and (birth_date - date '1957-05-09') * (birth_date - date '1980-01-01') = 0",
-        secret=Secret.WARD,
     ),
 )

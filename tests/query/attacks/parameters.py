@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, Step, V, attack, harmless, of_kind
+from tests.query.cases import (
+    REFUSED,
+    WITHHELD,
+    Attack,
+    Channel,
+    Secret,
+    Step,
+    V,
+    alike,
+    attack,
+    harmless,
+    of_kind,
+)
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "parameters",
@@ -21,18 +33,48 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=WITHHELD,
     ),
-    attack(
-        "parameter whose type the server would infer",
-        Step("select ward, count(*) from patients where birth_date = $1 group by ward", ("1957-05-09",)),
+    *alike(
+        {
+            "parameter whose type the server would infer": Step(
+                "select ward, count(*) from patients where birth_date = $1 group by ward", ("1957-05-09",)
+            ),
+            "parameter in GROUP BY makes the group's key a text of the analyst": (
+                Step(
+                    f"select $1::text, count(*) from patients where {V} and ward = 'oncology' group by $1::text",
+                    ("x",),
+                )
+            ),
+            "parameter that is an array of one day": (
+                Step(
+                    "select ward, count(*) from patients where birth_date = any ($1::date[]) group by ward",
+                    (["1957-05-09"],),
+                )
+            ),
+            "parameter NULL": (
+                Step(
+                    f"select ward, count(*) from patients where {V} and (sex = $1::text or true) group by ward",
+                    (None,),
+                )
+            ),
+        },
         secret=Secret.WARD,
         expect=REFUSED,
     ),
-    attack(
-        "parameter that does not parse as its type",
-        Step("select count(*) from patients where birth_date = $1::date", ("not a date",)),
+    *alike(
+        {
+            "parameter that does not parse as its type": Step(
+                "select count(*) from patients where birth_date = $1::date", ("not a date",)
+            ),
+            "parameter with a NUL byte": Step(
+                "select count(*) from patients where ward = $1", ("onco\0logy",)
+            ),
+            "fewer values than parameters": Step(
+                "select count(*) from patients where cost > $2::numeric", (1,)
+            ),
+        },
         secret=Secret.SERVER,
-        channel=Channel.EFFECT,
         expect=REFUSED,
+        channel=Channel.EFFECT,
     ),
     attack(
         "parameter as a mask",
@@ -54,51 +96,10 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "parameter in GROUP BY makes the group's key a text of the analyst",
-        Step(
-            f"select $1::text, count(*) from patients where {V} and ward = 'oncology' group by $1::text",
-            ("x",),
-        ),
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "parameter with a NUL byte",
-        Step("select count(*) from patients where ward = $1", ("onco\0logy",)),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-        expect=REFUSED,
-    ),
-    attack(
-        "parameter that is an array of one day",
-        Step(
-            "select ward, count(*) from patients where birth_date = any ($1::date[]) group by ward",
-            (["1957-05-09"],),
-        ),
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
         "too many parameters",
         Step("select count(*) from patients where cost > $65536", (1,)),
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
-    ),
-    attack(
-        "fewer values than parameters",
-        Step("select count(*) from patients where cost > $2::numeric", (1,)),
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-        expect=REFUSED,
-    ),
-    attack(
-        "parameter NULL",
-        Step(
-            f"select ward, count(*) from patients where {V} and (sex = $1::text or true) group by ward",
-            (None,),
-        ),
-        secret=Secret.WARD,
-        expect=REFUSED,
     ),
     attack(
         "parameter that switches between all and one",

@@ -13,6 +13,7 @@ from tests.query.cases import (
     Together,
     V,
     Via,
+    alike,
     attack,
     backed,
     harmless,
@@ -26,17 +27,15 @@ _MINUS_ONE = f"select sum(cost) from patients where not {V}"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "races",
-    attack(
-        "two sessions ask the two halves of a difference at once",
-        Together((Step("select sum(cost) from patients"), Step(_MINUS_ONE, session=2))),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=Policy(),
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "two roles ask the two halves at once",
-        Together((Step("select sum(cost) from patients"), Step(_MINUS_ONE, role=BEN))),
+    *alike(
+        {
+            "two sessions ask the two halves of a difference at once": Together(
+                (Step("select sum(cost) from patients"), Step(_MINUS_ONE, session=2))
+            ),
+            "two roles ask the two halves at once": Together(
+                (Step("select sum(cost) from patients"), Step(_MINUS_ONE, role=BEN))
+            ),
+        },
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=Policy(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
-from tests.query.cases import Attack, Channel, Secret, V, attack, backed, of_kind
+from tests.query.cases import Attack, Channel, Secret, V, alike, attack, backed, of_kind
 
 _REACH = {
     "query_to_xml": "query_to_xml('select name from hospital.patients', true, true, '')",
@@ -90,65 +90,35 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "setting read in a query",
-        f"select count(*) from patients where {V} and ward = current_setting('my.guess', true)",
+    *alike(
+        {
+            "setting read in a query": f"select count(*) from patients where {V} and ward = current_setting('my.guess', true)",
+            "sequence counts the rows": f"select count(*) from patients where {IS_IN_ONCOLOGY} and nextval('hospital.ticket') > 0",
+            "lock for one person": f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_advisory_lock(birth_date - date '2000-01-01') is not null",
+            "notification for one person": f"select count(pg_notify('evil', ward)) from patients where {V}",
+            "large object for one person": f"select count(lo_from_bytea(0, ward::bytea)) from patients where {V}",
+        },
         secret=Secret.WARD,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "sequence counts the rows",
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and nextval('hospital.ticket') > 0",
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "lock for one person",
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and"
-        " pg_advisory_lock(birth_date - date '2000-01-01') is not null",
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "notification for one person",
-        f"select count(pg_notify('evil', ward)) from patients where {V}",
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "large object for one person",
-        f"select count(lo_from_bytea(0, ward::bytea)) from patients where {V}",
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "function in FROM that runs SQL",
-        "select * from ts_stat('select to_tsvector(ward) from hospital.patients')",
+    *alike(
+        {
+            "function in FROM that runs SQL": "select * from ts_stat('select to_tsvector(ward) from hospital.patients')",
+            "xpath over exported rows": "select xpath('//ward/text()', query_to_xml('select ward from hospital.patients where birth_date = ''1957-05-09''', true, true, ''))::text",
+            "xmltable over exported rows": (
+                "select x.ward from xmltable('//row' passing query_to_xml('select ward"
+                " from hospital.patients where birth_date = ''1957-05-09''', true, false,"
+                " '') columns ward text) as x"
+            ),
+        },
         secret=Secret.WARD,
     ),
-    attack(
-        "xpath over exported rows",
-        "select xpath('//ward/text()', query_to_xml('select ward from hospital.patients where birth_date ="
-        " ''1957-05-09''', true, true, ''))::text",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "xmltable over exported rows",
-        "select x.ward from xmltable('//row' passing query_to_xml('select ward"
-        " from hospital.patients where birth_date = ''1957-05-09''', true, false,"
-        " '') columns ward text) as x",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "payroll through xml",
-        "select query_to_xml('select * from hospital.payroll', true, true, '')::text",
-        secret=Secret.PAYROLL,
-        channel=Channel.EFFECT,
-    ),
-    attack("payroll by name", "select salary from payroll", secret=Secret.PAYROLL, channel=Channel.EFFECT),
-    attack(
-        "payroll in a join",
-        "select avg(salary) from payroll join patients on true",
+    *alike(
+        {
+            "payroll through xml": "select query_to_xml('select * from hospital.payroll', true, true, '')::text",
+            "payroll by name": "select salary from payroll",
+            "payroll in a join": "select avg(salary) from payroll join patients on true",
+        },
         secret=Secret.PAYROLL,
         channel=Channel.EFFECT,
     ),

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "recursive queries",
-    attack(
-        "recursion multiplies the victim's row",
-        f"with recursive r as (select ward, 1 as n from patients where {V}"
-        " union all select ward, n + 1 from r where n < 9) select ward, count(*) from r group by ward",
+    *alike(
+        {
+            "recursion multiplies the victim's row": (
+                f"with recursive r as (select ward, 1 as n from patients where {V}"
+                " union all select ward, n + 1 from r where n < 9) select ward, count(*) from r group by ward"
+            ),
+            "recursion with SEARCH and CYCLE": (
+                f"with recursive r (ward, n) as (select ward, 1 from patients where {V}"
+                " union all select ward, n + 1 from r where n < 3) search depth first by n set path"
+                " select ward, path from r"
+            ),
+        },
         secret=Secret.WARD,
     ),
     attack(
@@ -21,13 +29,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "  then high else (low + high) / 2 end from r where high - low > 1)"
         " select low from r where high - low = 1",
         secret=Secret.COST,
-    ),
-    attack(
-        "recursion with SEARCH and CYCLE",
-        f"with recursive r (ward, n) as (select ward, 1 from patients where {V}"
-        " union all select ward, n + 1 from r where n < 3) search depth first by n set path"
-        " select ward, path from r",
-        secret=Secret.WARD,
     ),
     attack(
         "recursion without an end",

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "row selections",
-    attack("the whole table", "select * from patients", secret=Secret.WARD, expect=REFUSED),
-    attack("one row", f"select ward from patients where {V}", secret=Secret.WARD, expect=WITHHELD),
-    attack(
-        "rows whose tuple is rare",
-        "select ward, zip, birth_date from patients",
+    *alike(
+        {
+            "the whole table": "select * from patients",
+            "table command": "table patients",
+        },
         secret=Secret.WARD,
-        expect=WITHHELD,
+        expect=REFUSED,
     ),
-    attack(
-        "distinct tuples",
-        "select distinct ward, diagnosis, zip, sex, ethnicity, readmitted, birth_date from patients",
+    *alike(
+        {
+            "one row": f"select ward from patients where {V}",
+            "rows whose tuple is rare": "select ward, zip, birth_date from patients",
+            "distinct tuples": "select distinct ward, diagnosis, zip, sex, ethnicity, readmitted, birth_date from patients",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
     ),
@@ -24,12 +27,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "order of backed rows follows a hidden column",
         "select sex from patients order by birth_date, zip",
         secret=Secret.PRESENCE,
-        expect=REFUSED,
-    ),
-    attack(
-        "table command",
-        "table patients",
-        secret=Secret.WARD,
         expect=REFUSED,
     ),
     attack(

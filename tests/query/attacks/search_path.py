@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import in_session
-from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, attack, backed, harmless, of_kind
+from tests.query.cases import (
+    REFUSED,
+    Attack,
+    Channel,
+    Secret,
+    Step,
+    V,
+    alike,
+    attack,
+    backed,
+    harmless,
+    of_kind,
+)
 from tests.query.hospital import BEN
 
 _HONEST = "select sex, count(*) from patients group by sex"
@@ -12,37 +24,52 @@ _AS_BEFORE = harmless("names are bound before, and what runs names schemas and o
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "temporary tables and search path",
-    attack(
-        "temporary table named like the protected table",
-        in_session("create temp table patients as select * from generate_series(1, 9) as sex"),
-        _HONEST,
+    *alike(
+        {
+            "temporary table named like the protected table": (
+                in_session("create temp table patients as select * from generate_series(1, 9) as sex"),
+                _HONEST,
+            ),
+            "temporary function named like an allowed one": (
+                in_session(
+                    "create function pg_temp.floor(numeric) returns numeric language plpgsql as"
+                    " 'begin insert into pg_temp.seen values ($1); return 1; end'"
+                ),
+                "select floor(cost / 1000), count(*) from patients group by 1",
+            ),
+            "search path with an own schema in front": (
+                in_session("set search_path = query_evil, hospital, pg_catalog"),
+                _HONEST,
+            ),
+            "search path with pg_catalog at the end": (
+                in_session("set search_path = hospital, pg_temp, pg_catalog"),
+                _HONEST,
+            ),
+            "empty search path": (
+                in_session("set search_path = ''"),
+                _HONEST,
+            ),
+        },
         secret=Secret.SERVER,
         expect=_AS_BEFORE,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "temporary table by its schema",
-        in_session("create temp table patients (sex text)"),
-        "select sex, count(*) from pg_temp.patients group by sex",
+    *alike(
+        {
+            "temporary table by its schema": (
+                in_session("create temp table patients (sex text)"),
+                "select sex, count(*) from pg_temp.patients group by sex",
+            ),
+            "temporary view over the protected table": (
+                in_session("create temp view seen as select * from hospital.patients"),
+                "select * from seen",
+            ),
+            "read-only switched off": (
+                in_session("set transaction_read_only = off"),
+                "with gone as (delete from patients returning ward) select count(*) from gone",
+            ),
+        },
         secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "temporary view over the protected table",
-        in_session("create temp view seen as select * from hospital.patients"),
-        "select * from seen",
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "temporary function named like an allowed one",
-        in_session(
-            "create function pg_temp.floor(numeric) returns numeric language plpgsql as"
-            " 'begin insert into pg_temp.seen values ($1); return 1; end'"
-        ),
-        "select floor(cost / 1000), count(*) from patients group by 1",
-        secret=Secret.SERVER,
-        expect=_AS_BEFORE,
         channel=Channel.EFFECT,
     ),
     attack(
@@ -51,30 +78,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select count(*) from patients where ward = 'oncology'",
         secret=Secret.SERVER,
         expect=backed("the number of many people; the operator is pg_catalog's"),
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "search path with an own schema in front",
-        in_session("set search_path = query_evil, hospital, pg_catalog"),
-        _HONEST,
-        secret=Secret.SERVER,
-        expect=_AS_BEFORE,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "search path with pg_catalog at the end",
-        in_session("set search_path = hospital, pg_temp, pg_catalog"),
-        _HONEST,
-        secret=Secret.SERVER,
-        expect=_AS_BEFORE,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "empty search path",
-        in_session("set search_path = ''"),
-        _HONEST,
-        secret=Secret.SERVER,
-        expect=_AS_BEFORE,
         channel=Channel.EFFECT,
     ),
     attack(
@@ -93,27 +96,22 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=harmless("the text is read once, by the checker; the server gets the checker's literals"),
         channel=Channel.EFFECT,
     ),
-    attack(
-        "settings that change what a date means",
-        in_session("set datestyle = 'SQL, DMY'"),
-        "select ward, count(*) from patients where birth_date = '09/05/1957' group by ward",
-        secret=Secret.WARD,
-        expect=REFUSED,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "settings that turn NULL comparisons around",
-        in_session("set transform_null_equals = on"),
-        "select count(*) from patients where discharge_date = null and ward = 'oncology' and " + V,
-        secret=Secret.WARD,
-        expect=REFUSED,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "settings that log the plan or the rows",
-        in_session("set client_min_messages = debug5"),
-        in_session("set debug_print_plan = on"),
-        f"select ward from patients where {V}",
+    *alike(
+        {
+            "settings that change what a date means": (
+                in_session("set datestyle = 'SQL, DMY'"),
+                "select ward, count(*) from patients where birth_date = '09/05/1957' group by ward",
+            ),
+            "settings that turn NULL comparisons around": (
+                in_session("set transform_null_equals = on"),
+                "select count(*) from patients where discharge_date = null and ward = 'oncology' and " + V,
+            ),
+            "settings that log the plan or the rows": (
+                in_session("set client_min_messages = debug5"),
+                in_session("set debug_print_plan = on"),
+                f"select ward from patients where {V}",
+            ),
+        },
         secret=Secret.WARD,
         expect=REFUSED,
         channel=Channel.EFFECT,
@@ -124,13 +122,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select test, avg(value) from lab_results group by test",
         secret=Secret.SERVER,
         expect=backed("an average of many people"),
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "read-only switched off",
-        in_session("set transaction_read_only = off"),
-        "with gone as (delete from patients returning ward) select count(*) from gone",
-        secret=Secret.SERVER,
         channel=Channel.EFFECT,
     ),
     attack(

@@ -9,6 +9,7 @@ from tests.query.cases import (
     Policy,
     Secret,
     V,
+    alike,
     attack,
     backed,
     limited,
@@ -44,19 +45,32 @@ _FAR_GROUPS = {
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "selection by value",
-    attack(
-        "a sum of known values and one person's",
-        f"select sum(cost), count(*) from patients where cost between 500 and 600 or {V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "an average of known values and one person's",
-        f"select avg(cost * 2) from patients where not (not (cost >= 500 and cost <= 600) and not {V})",
-        secret=Secret.COST,
-    ),
-    attack(
-        "known values and one person's in a filter",
-        f"select ward, count(*), sum(cost) filter (where cost < 1000 or {V}) from patients group by ward",
+    *alike(
+        {
+            "a sum of known values and one person's": f"select sum(cost), count(*) from patients where cost between 500 and 600 or {V}",
+            "an average of known values and one person's": f"select avg(cost * 2) from patients where not (not (cost >= 500 and cost <= 600) and not {V})",
+            "known values and one person's in a filter": f"select ward, count(*), sum(cost) filter (where cost < 1000 or {V}) from patients group by ward",
+            "known values and one person's in a CASE": f"select sum(case when cost between 500 and 600 or {V} then cost else 0 end) from patients",
+            "known values and one person's as a group": f"select cost between 500 and 600 or {V}, sum(cost) from patients group by 1",
+            "one person in the middle of a percentile": f"select percentile_disc(0.502) within group (order by cost) from patients where cost < 1100 or cost > 7769.62 or {V}",
+            "one person in the middle of a group's percentile": (
+                f"select case when cost < 1100 or cost > 7769.62 or {V} then 1 else 0 end as g,"
+                " percentile_disc(0.502) within group (order by cost) from patients group by g"
+            ),
+            "the value hidden in the condition of a LEFT JOIN": f"select sum(p.cost) from patients p left join wards w on w.ward = p.ward and p.cost between 500 and 600 where w.ward is not null or p.{V}",
+            "the value hidden in a derived table": f"select sum(x.cost) from (select cost, cost between 500 and 600 as is_known, birth_date from patients) x where x.is_known or x.{V}",
+            "the value read from a view of the same table": f"select sum(p.cost) from patients p join stays s on s.patient_id = p.patient_id where s.cost between 500 and 600 or p.{V}",
+            "the value compared with a public table": f"select sum(p.cost) from patients p join zip_regions z on z.zip = p.zip where p.cost between z.population - 10000 and 600 or p.{V}",
+            "the largest value beside a narrow range by a factor": "select sum(cost * ((cost <= 600) = (cost <= 94000))::int) from patients where cost >= 500",
+            "the largest value beside a narrow range by a covariance": "select covar_pop(cost, ((cost <= 600) = (cost <= 94000))::int) from patients where cost >= 500",
+            "the largest value beside zeros for NULL": "select sum(coalesce(cost, 0)) from patients where coalesce(cost, 95000) > 94000",
+            "several values left out by looking people up in their own table": (
+                "select sum(cost), count(*) from patients"
+                " where patient_id in (select patient_id from patients where cost <> 1000)"
+                " and patient_id in (select patient_id from patients where cost <> 1500)"
+            ),
+            "a value left out of a column and another one of its double": "select sum(2 * cost + 100), count(*) from patients where 2 * cost + 100 <> 3100 and cost <> 1000",
+        },
         secret=Secret.COST,
     ),
     attack(
@@ -72,72 +86,24 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=limited("a number that is large beside others is not promised"),
     ),
     attack(
-        "known values and one person's in a CASE",
-        f"select sum(case when cost between 500 and 600 or {V} then cost else 0 end) from patients",
-        secret=Secret.COST,
-    ),
-    attack(
-        "known values and one person's as a group",
-        f"select cost between 500 and 600 or {V}, sum(cost) from patients group by 1",
-        secret=Secret.COST,
-    ),
-    attack(
-        "one person in the middle of a percentile",
-        "select percentile_disc(0.502) within group (order by cost) from patients"
-        f" where cost < 1100 or cost > 7769.62 or {V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "one person in the middle of a group's percentile",
-        f"select case when cost < 1100 or cost > 7769.62 or {V} then 1 else 0 end as g,"
-        " percentile_disc(0.502) within group (order by cost) from patients group by g",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the value hidden in the condition of a LEFT JOIN",
-        "select sum(p.cost) from patients p left join wards w on w.ward = p.ward and p.cost"
-        " between 500 and 600"
-        f" where w.ward is not null or p.{V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the value hidden in a derived table",
-        "select sum(x.cost) from (select cost, cost between 500 and 600 as is_known, birth_date"
-        " from patients) x"
-        f" where x.is_known or x.{V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the value read from a view of the same table",
-        "select sum(p.cost) from patients p join stays s on s.patient_id = p.patient_id"
-        f" where s.cost between 500 and 600 or p.{V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the value compared with a public table",
-        "select sum(p.cost) from patients p join zip_regions z on z.zip = p.zip"
-        f" where p.cost between z.population - 10000 and 600 or p.{V}",
-        secret=Secret.COST,
-    ),
-    attack(
         "NULLs moved to one end make a percentile an extreme",
         "select percentile_disc(0.06) within group (order by coalesce(discharge_date, date '1900-01-01'))"
         " from patients where zip = '10437'",
         secret=Secret.DIAGNOSIS,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "one person has the rows in the middle",
-        "select percentile_disc(0.5) within group (order by fee) from visits where physician = 'Dr. Only'"
-        " or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')",
-        secret=Secret.VISITS,
-        expect=limited("k people stand in the mean, and most of its rows may be one person's"),
-    ),
-    attack(
-        "several percentiles of rows of which one person has half",
-        "select percentile_cont(array[0.4, 0.5, 0.6]) within group (order by fee) from visits"
-        " where physician ="
-        " 'Dr. Only' or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')",
+    *alike(
+        {
+            "one person has the rows in the middle": (
+                "select percentile_disc(0.5) within group (order by fee) from visits where physician = 'Dr. Only'"
+                " or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')"
+            ),
+            "several percentiles of rows of which one person has half": (
+                "select percentile_cont(array[0.4, 0.5, 0.6]) within group (order by fee) from visits"
+                " where physician ="
+                " 'Dr. Only' or (visited_at >= timestamp '2023-01-15' and visited_at < timestamp '2023-01-16')"
+            ),
+        },
         secret=Secret.VISITS,
         expect=limited("k people stand in the mean, and most of its rows may be one person's"),
     ),
@@ -166,50 +132,18 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         )
         for name, key in _FAR_GROUPS.items()
     ),
-    attack(
-        "the largest value beside a narrow range by a factor",
-        "select sum(cost * ((cost <= 600) = (cost <= 94000))::int) from patients where cost >= 500",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the largest value beside a narrow range by a covariance",
-        "select covar_pop(cost, ((cost <= 600) = (cost <= 94000))::int) from patients where cost >= 500",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the largest value beside zeros for NULL",
-        "select sum(coalesce(cost, 0)) from patients where coalesce(cost, 95000) > 94000",
-        secret=Secret.COST,
-    ),
-    attack(
-        "several values left out by looking people up in their own table",
-        "select sum(cost), count(*) from patients"
-        " where patient_id in (select patient_id from patients where cost <> 1000)"
-        " and patient_id in (select patient_id from patients where cost <> 1500)",
-        secret=Secret.COST,
-    ),
-    attack(
-        "a value left out of a column and another one of its double",
-        "select sum(2 * cost + 100), count(*) from patients where 2 * cost + 100 <> 3100 and cost <> 1000",
-        secret=Secret.COST,
-    ),
-    attack(
-        "the largest value by what a range leaves out on both sides",
-        "select sum(cost) from patients",
-        "select sum(cost) from patients where cost between 600 and 94000",
-        secret=Secret.COST,
-        expect=WITHHELD_AS_IS,
-    ),
-    attack(
-        "the largest value by a filter that leaves out both sides",
-        "select sum(cost), sum(cost) filter (where cost between 600 and 94000) from patients",
-        secret=Secret.COST,
-        expect=WITHHELD_AS_IS,
-    ),
-    attack(
-        "the largest value by two limits, whose sums differ in nothing else that counts",
-        "select sum(cost - 600) from patients where sex = 'F' and cost > 600",
-        "select sum(cost - 600) from patients where sex = 'F' and cost < 94000",
+    *alike(
+        {
+            "the largest value by what a range leaves out on both sides": (
+                "select sum(cost) from patients",
+                "select sum(cost) from patients where cost between 600 and 94000",
+            ),
+            "the largest value by a filter that leaves out both sides": "select sum(cost), sum(cost) filter (where cost between 600 and 94000) from patients",
+            "the largest value by two limits, whose sums differ in nothing else that counts": (
+                "select sum(cost - 600) from patients where sex = 'F' and cost > 600",
+                "select sum(cost - 600) from patients where sex = 'F' and cost < 94000",
+            ),
+        },
         secret=Secret.COST,
         expect=WITHHELD_AS_IS,
     ),

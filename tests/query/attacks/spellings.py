@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import Attack, Channel, Secret, attack, harmless, of_kind
+from tests.query.cases import Attack, Channel, Secret, alike, attack, harmless, of_kind
 
 FIRST = "birth_date >= date '1957-05-09' and birth_date < date '1958-11-18'"
 """A set of about sixty people of whom the victim is the first in the table."""
@@ -21,28 +21,25 @@ def _grouped(key: str) -> str:
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "spellings",
-    attack("decimals of a group key", _grouped(_DECIMAL), secret=Secret.COST, expect=_ONE_SPELLING),
+    *alike(
+        {
+            "decimals of a group key": _grouped(_DECIMAL),
+            "decimals of equal rows": f"select distinct {_DECIMAL} from patients where {FIRST}",
+            "decimals of a group key as text": f"select x::text, sum(n) from (select {_DECIMAL} as x, count(*) as n from patients where {FIRST} group by 1) as q group by 1",
+            "decimals of a key of grouping sets": f"select {_DECIMAL}, count(*) from patients where {FIRST} group by rollup ({_DECIMAL})",
+            "decimals of a sum": f"select sum({_RAREST}) from patients where {FIRST}",
+            "decimals of a mean": f"select avg({_RAREST}) from patients where {FIRST}",
+            "decimals of a deviation": f"select stddev({_RAREST} * extract(day from birth_date)) from patients where {FIRST}",
+            "the sign of zero": _grouped(_ZERO),
+            "the sign of a zero that rounding makes": _grouped(
+                "round(case when cost > 5000 then -0.1 else 0.1 end::float8)"
+            ),
+        },
+        secret=Secret.COST,
+        expect=_ONE_SPELLING,
+    ),
     attack(
         "decimals that tell one of many wards", _grouped(_WARDS), secret=Secret.WARD, expect=_ONE_SPELLING
-    ),
-    attack(
-        "decimals of equal rows",
-        f"select distinct {_DECIMAL} from patients where {FIRST}",
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
-    ),
-    attack(
-        "decimals of a group key as text",
-        f"select x::text, sum(n) from (select {_DECIMAL} as x, count(*) as n from patients where {FIRST}"
-        " group by 1) as q group by 1",
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
-    ),
-    attack(
-        "decimals of a key of grouping sets",
-        f"select {_DECIMAL}, count(*) from patients where {FIRST} group by rollup ({_DECIMAL})",
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
     ),
     attack(
         "decimals of the most frequent value",
@@ -50,31 +47,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         # which of equal values comes first in the order is PostgreSQL's choice
         channel=Channel.EFFECT,
-        expect=_ONE_SPELLING,
-    ),
-    attack(
-        "decimals of a sum",
-        f"select sum({_RAREST}) from patients where {FIRST}",
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
-    ),
-    attack(
-        "decimals of a mean",
-        f"select avg({_RAREST}) from patients where {FIRST}",
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
-    ),
-    attack(
-        "decimals of a deviation",
-        f"select stddev({_RAREST} * extract(day from birth_date)) from patients where {FIRST}",
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
-    ),
-    attack("the sign of zero", _grouped(_ZERO), secret=Secret.COST, expect=_ONE_SPELLING),
-    attack(
-        "the sign of a zero that rounding makes",
-        _grouped("round(case when cost > 5000 then -0.1 else 0.1 end::float8)"),
-        secret=Secret.COST,
         expect=_ONE_SPELLING,
     ),
     attack(

@@ -3,39 +3,69 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import PAIRWISE
-from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, alike, attack, of_kind
 
 _VICTIM_IN_ONCOLOGY = f"(select 1 from patients v where v.{V} and v.ward = 'oncology')"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "subqueries",
-    attack(
-        "scalar subquery beside an honest aggregate",
-        f"select count(*), (select ward from patients where {V}) from patients",
+    *alike(
+        {
+            "scalar subquery beside an honest aggregate": f"select count(*), (select ward from patients where {V}) from patients",
+            "exists as an oracle in WHERE": f"select count(*) from patients where exists {_VICTIM_IN_ONCOLOGY}",
+            "exists over the public table: no protected table outside": f"select title from wards where exists {_VICTIM_IN_ONCOLOGY}",
+            "not exists": f"select count(*) from calendar where not exists {_VICTIM_IN_ONCOLOGY}",
+            "not in with a subquery": f"select title from wards where ward not in (select ward from patients where {V})",
+            "row in a subquery": f"select title from wards where (ward, floor) in (select p.ward, 2 from patients p where p.{V})",
+            "array of a subquery": f"select array(select ward from patients where {V})",
+            "subquery in HAVING": "select sex, count(*) from patients group by sex having exists "
+            + _VICTIM_IN_ONCOLOGY,
+            "subquery in ORDER BY": f"select title from wards order by (select case when p.ward = 'oncology' then 1 else -1 end from patients p where p.{V}) * beds limit 2",
+            "subquery in LIMIT": f"select title from wards order by title limit (select length(ward) - 6 from patients where {V})",
+            "subquery in OFFSET": f"select sex, count(*) from patients group by sex order by 1 offset (select count(*) from patients where {V} and ward = 'oncology')",
+            "subquery in a join condition": f"select count(*) from wards w join icd_codes c on w.ward = (select ward from patients where {V}) and w.floor = 2 and w.building = 'A'",
+            "subquery in FILTER": f"select count(*) filter (where exists {_VICTIM_IN_ONCOLOGY}) from patients",
+            "subquery inside CASE of a grouping expression": f"select case when exists {_VICTIM_IN_ONCOLOGY} then sex else 'x' end, count(*) from patients group by 1",
+            "membership that names the outer query": f"select count(*) from patients p where p.zip in (select z.zip from zip_regions z where p.{V} and p.ward = 'oncology')",
+            "membership under OR": f"select count(*) from patients where sex = 'F' or ward in (select ward from patients where {V})",
+        },
         secret=Secret.WARD,
     ),
-    attack(
-        "scalar subquery over the public table only",
-        f"select ward, (select p.cost from patients p where p.{V}) from wards",
+    *alike(
+        {
+            "scalar subquery over the public table only": f"select ward, (select p.cost from patients p where p.{V}) from wards",
+            "one person beside an honest mean": f"select avg(cost) - (select max(cost) from patients where {V}) from patients",
+            "a mean as a narrow range beside one person": f"select sum(cost) from patients where cost between (select avg(cost) from patients) and (select avg(cost) + 20 from patients) or {V}",
+            "a calculation that fails for one person's value of a query": f"select count(*) from patients where cost / (select avg(cost) - 94821.37 from patients where {V}) > 0",
+            "any": f"select count(*) from wards where ward = any (select ward from patients where {V} and cost > 50000)",
+            "all": (
+                f"select count(*) from wards where beds < all (select cost from patients where {V} and cost > 50000)"
+                f" and floor > any (select 0 from patients where {V} and readmitted)"
+            ),
+            "subquery in GROUP BY": f"select count(*) from patients group by zip < (select case when cost > 50000 then '104' else '0' end from patients where {V})",
+            "correlated subquery ranks everybody": "select count(*) from patients p where (select count(*) from patients q where q.cost > p.cost) = 0 and p.ward = 'oncology'",
+        },
         secret=Secret.COST,
     ),
-    attack(
-        "one person's cost as a threshold",
-        f"select count(*) from patients where cost > (select avg(cost) from patients where {V})",
+    *alike(
+        {
+            "one person's cost as a threshold": f"select count(*) from patients where cost > (select avg(cost) from patients where {V})",
+            "membership of one person in a public list": f"select sum(cost) from patients where {V} and ward in (select ward from wards)",
+            "a query for columns that is none": f"select cost from patients where {V} and not 1 = 0",
+            "a query for columns beside another one": f"select ward, 0.0 from patients where 1 = 0 union all select ward, cost from patients where {V}",
+        },
         secret=Secret.COST,
         expect=WITHHELD,
     ),
-    attack(
-        "one person as a threshold for groups",
-        "select sex, count(*) from patients group by sex having count(*) > 100000 * (select count(*)"
-        f" from patients where {V} and ward = 'oncology')",
+    *alike(
+        {
+            "one person as a threshold for groups": f"select sex, count(*) from patients group by sex having count(*) > 100000 * (select count(*) from patients where {V} and ward = 'oncology')",
+            "in with a subquery": f"select title from wards where ward in (select ward from patients where {V})",
+            "a list with duplicates does not make more people": f"select count(*) from patients where {V} and ward in ('oncology', 'oncology', 'oncology', 'oncology', 'oncology', 'oncology')",
+            "membership in the wards of one person": f"select count(*) from patients where ward in (select ward from patients where {V})",
+        },
         secret=Secret.WARD,
         expect=WITHHELD,
-    ),
-    attack(
-        "one person beside an honest mean",
-        f"select avg(cost) - (select max(cost) from patients where {V}) from patients",
-        secret=Secret.COST,
     ),
     attack(
         "all and all but one in one query",
@@ -43,130 +73,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         expect=WITHHELD,
         policy=PAIRWISE,
-    ),
-    attack(
-        "a mean as a narrow range beside one person",
-        "select sum(cost) from patients where cost between (select avg(cost) from patients)"
-        f" and (select avg(cost) + 20 from patients) or {V}",
-        secret=Secret.COST,
-    ),
-    attack(
-        "a calculation that fails for one person's value of a query",
-        "select count(*) from patients where cost / (select avg(cost) - 94821.37 from patients"
-        f" where {V}) > 0",
-        secret=Secret.COST,
-    ),
-    attack(
-        "exists as an oracle in WHERE",
-        f"select count(*) from patients where exists {_VICTIM_IN_ONCOLOGY}",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "exists over the public table: no protected table outside",
-        f"select title from wards where exists {_VICTIM_IN_ONCOLOGY}",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "not exists",
-        f"select count(*) from calendar where not exists {_VICTIM_IN_ONCOLOGY}",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "in with a subquery",
-        f"select title from wards where ward in (select ward from patients where {V})",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "not in with a subquery",
-        f"select title from wards where ward not in (select ward from patients where {V})",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "row in a subquery",
-        f"select title from wards where (ward, floor) in (select p.ward, 2 from patients p where p.{V})",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "any",
-        f"select count(*) from wards where ward = any (select ward from patients where {V} and cost > 50000)",
-        secret=Secret.COST,
-    ),
-    attack(
-        "all",
-        f"select count(*) from wards where beds < all (select cost from patients where {V} and cost > 50000)"
-        f" and floor > any (select 0 from patients where {V} and readmitted)",
-        secret=Secret.COST,
-    ),
-    attack(
-        "array of a subquery",
-        f"select array(select ward from patients where {V})",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in HAVING",
-        "select sex, count(*) from patients group by sex having exists " + _VICTIM_IN_ONCOLOGY,
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in ORDER BY",
-        "select title from wards order by (select case when p.ward = 'oncology' then 1 else -1 end"
-        f" from patients p where p.{V}) * beds limit 2",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in LIMIT",
-        f"select title from wards order by title limit (select length(ward) - 6 from patients where {V})",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in OFFSET",
-        f"select sex, count(*) from patients group by sex order by 1 offset (select count(*) from patients"
-        f" where {V} and ward = 'oncology')",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in a join condition",
-        "select count(*) from wards w join icd_codes c on w.ward = (select ward from patients"
-        f" where {V}) and w.floor = 2 and w.building = 'A'",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in FILTER",
-        f"select count(*) filter (where exists {_VICTIM_IN_ONCOLOGY}) from patients",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "subquery in GROUP BY",
-        f"select count(*) from patients group by zip < (select case when cost > 50000 then '104' else '0' end"
-        f" from patients where {V})",
-        secret=Secret.COST,
-    ),
-    attack(
-        "correlated subquery ranks everybody",
-        "select count(*) from patients p where (select count(*) from patients q where q.cost > p.cost) = 0"
-        " and p.ward = 'oncology'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "subquery inside CASE of a grouping expression",
-        f"select case when exists {_VICTIM_IN_ONCOLOGY} then sex else 'x' end, count(*)"
-        " from patients group by 1",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "membership of one person in a public list",
-        f"select sum(cost) from patients where {V} and ward in (select ward from wards)",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "a list with duplicates does not make more people",
-        f"select count(*) from patients where {V} and ward in ('oncology', 'oncology',"
-        " 'oncology', 'oncology',"
-        " 'oncology', 'oncology')",
-        secret=Secret.WARD,
-        expect=WITHHELD,
     ),
     attack(
         "a query with duplicates does not make more people",
@@ -177,18 +83,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=WITHHELD,
     ),
     attack(
-        "membership in the wards of one person",
-        f"select count(*) from patients where ward in (select ward from patients where {V})",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    attack(
-        "membership that names the outer query",
-        f"select count(*) from patients p where p.zip in (select z.zip from zip_regions z where p.{V}"
-        " and p.ward = 'oncology')",
-        secret=Secret.WARD,
-    ),
-    attack(
         "membership of the person",
         "select count(*) from patients where patient_id in (select patient_id from visits where physician ="
         " 'Dr. Only')",
@@ -196,15 +90,12 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=WITHHELD,
     ),
-    attack(
-        "membership under OR",
-        f"select count(*) from patients where sex = 'F' or ward in (select ward from patients where {V})",
-        secret=Secret.WARD,
-    ),
-    attack(
-        "mean over people of whom there is one",
-        "select avg(n) from (select patient_id, sum(fee) as n from visits where physician = 'Dr. Only'"
-        " group by patient_id) v",
+    *alike(
+        {
+            "mean over people of whom there is one": "select avg(n) from (select patient_id, sum(fee) as n from visits where physician = 'Dr. Only' group by patient_id) v",
+            "how often the most frequent guest came": "select max(n) from (select patient_id, count(*) as n from visits where department = 'oncology' group by patient_id) v",
+            "people by their numbers of rows": "select n, count(*) from (select patient_id, count(*) as n from visits where department = 'oncology' group by patient_id) v group by n",
+        },
         secret=Secret.VISITS,
     ),
     attack(
@@ -212,30 +103,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select avg(n) from (select patient_id, count(*) as n from visits where department = 'oncology'"
         " and physician = 'Dr. Only' group by patient_id) v",
         secret=Secret.VISITS,
-        expect=WITHHELD,
-    ),
-    attack(
-        "how often the most frequent guest came",
-        "select max(n) from (select patient_id, count(*) as n from visits where department = 'oncology'"
-        " group by patient_id) v",
-        secret=Secret.VISITS,
-    ),
-    attack(
-        "people by their numbers of rows",
-        "select n, count(*) from (select patient_id, count(*) as n from visits where department = 'oncology'"
-        " group by patient_id) v group by n",
-        secret=Secret.VISITS,
-    ),
-    attack(
-        "a query for columns that is none",
-        f"select cost from patients where {V} and not 1 = 0",
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "a query for columns beside another one",
-        f"select ward, 0.0 from patients where 1 = 0 union all select ward, cost from patients where {V}",
-        secret=Secret.COST,
         expect=WITHHELD,
     ),
 )

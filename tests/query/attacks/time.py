@@ -12,6 +12,7 @@ from tests.query.cases import (
     Step,
     V,
     Via,
+    alike,
     attack,
     harmless,
     of_kind,
@@ -19,43 +20,25 @@ from tests.query.cases import (
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "time",
-    attack(
-        "pg_sleep for one person",
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(3) is not null",
+    *alike(
+        {
+            "pg_sleep for one person": f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(3) is not null",
+            "pg_sleep in a mask": f"select sum(case when {IS_IN_ONCOLOGY} then length(pg_sleep(3)::text) else 0 end) from patients",
+            "catastrophic regular expression": f"select count(*) from patients where {IS_IN_ONCOLOGY} and repeat('a', 40) ~ '^(a|a|aa)+$(x)\\1'",
+            "huge number for one person": f"select sum(case when {IS_IN_ONCOLOGY} then length((2::numeric ^ 120000)::text) end) from patients",
+            "regular expression with nested repetitions": f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '^((o*)*n*)*x$'",
+            "regular expression with a counted repetition": f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '(.{{1,250}}){{1,250}}x'",
+        },
         secret=Secret.WARD,
         channel=Channel.TIME,
     ),
-    attack(
-        "pg_sleep in a mask",
-        f"select sum(case when {IS_IN_ONCOLOGY} then length(pg_sleep(3)::text) else 0 end) from patients",
-        secret=Secret.WARD,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "cross joins for one person",
-        f"select count(*) from patients p, calendar a, calendar b, calendar c where p.{V} and"
-        " p.ward = 'oncology' and a.week + b.week + c.week > 999",
+    *alike(
+        {
+            "cross joins for one person": f"select count(*) from patients p, calendar a, calendar b, calendar c where p.{V} and p.ward = 'oncology' and a.week + b.week + c.week > 999",
+            "pattern with many wildcards": "select count(*) from patients where ward || repeat('a', 9999) like '%a%a%a%a%a%a%a%a%a%a%b'",
+        },
         secret=Secret.WARD,
         expect=REFUSED,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "catastrophic regular expression",
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and repeat('a', 40) ~ '^(a|a|aa)+$(x)\\1'",
-        secret=Secret.WARD,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "pattern with many wildcards",
-        "select count(*) from patients where ward || repeat('a', 9999) like '%a%a%a%a%a%a%a%a%a%a%b'",
-        secret=Secret.WARD,
-        expect=REFUSED,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "huge number for one person",
-        f"select sum(case when {IS_IN_ONCOLOGY} then length((2::numeric ^ 120000)::text) end) from patients",
-        secret=Secret.WARD,
         channel=Channel.TIME,
     ),
     attack(
@@ -71,18 +54,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         # long enough for the first call of a session on a busy machine, which would end in it at any place
         Step("set statement_timeout = '5s'", via=Via.SESSION),
         f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(9) is not null",
-        secret=Secret.WARD,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "regular expression with nested repetitions",
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '^((o*)*n*)*x$'",
-        secret=Secret.WARD,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "regular expression with a counted repetition",
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '(.{{1,250}}){{1,250}}x'",
         secret=Secret.WARD,
         channel=Channel.TIME,
     ),

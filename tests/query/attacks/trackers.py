@@ -16,6 +16,7 @@ from tests.query.cases import (
     Secret,
     Step,
     V,
+    alike,
     attack,
     backed,
     limited,
@@ -29,10 +30,25 @@ _PAD = "sex = 'M'"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "trackers",
-    attack(
-        "individual tracker: C = A and B, T = A and not B",
-        Step(f"select count(*), sum(cost) from patients where {NEAR}"),
-        Step(f"select count(*), sum(cost) from patients where {NEAR} and not (sex = 'F' and {V})"),
+    *alike(
+        {
+            "individual tracker: C = A and B, T = A and not B": (
+                Step(f"select count(*), sum(cost) from patients where {NEAR}"),
+                Step(f"select count(*), sum(cost) from patients where {NEAR} and not (sex = 'F' and {V})"),
+            ),
+            "general tracker without the total: q(T) + q(not T)": (
+                cost_of(f"{V} or {_PAD}"),
+                cost_of(f"{V} or not {_PAD}"),
+                cost_of(_PAD),
+                cost_of(f"not {_PAD}"),
+            ),
+            "double tracker: two characteristics, one inside the other": (
+                cost_of(f"{V} or ethnicity = 'B'"),
+                cost_of(f"{V} and ethnicity = 'B' or ethnicity in ('A', 'B')"),
+                cost_of("ethnicity = 'B'"),
+                cost_of(f"ethnicity in ('A', 'B') and not ({V} and ethnicity = 'B')"),
+            ),
+        },
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=PAIRWISE,
@@ -45,24 +61,22 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=BROKEN_OFF,
         policy=PAIRWISE,
     ),
-    attack(
-        "general tracker: q(C or T) + q(C or not T) - q(all)",
-        cost_of(f"{V} or {_PAD}"),
-        cost_of(f"{V} or not {_PAD}"),
-        Step("select sum(cost) from patients"),
+    *alike(
+        {
+            "general tracker: q(C or T) + q(C or not T) - q(all)": (
+                cost_of(f"{V} or {_PAD}"),
+                cost_of(f"{V} or not {_PAD}"),
+                Step("select sum(cost) from patients"),
+            ),
+            "tracker by two roles, query by query": (
+                cost_of(f"{V} or {_PAD}", ADA),
+                cost_of(f"{V} or not {_PAD}", BEN),
+                Step("select sum(cost) from patients", role=ADA),
+            ),
+        },
         secret=Secret.COST,
-        policy=LINEAR,
         expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),
-    ),
-    attack(
-        "general tracker without the total: q(T) + q(not T)",
-        cost_of(f"{V} or {_PAD}"),
-        cost_of(f"{V} or not {_PAD}"),
-        cost_of(_PAD),
-        cost_of(f"not {_PAD}"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
+        policy=LINEAR,
     ),
     attack(
         "general tracker on a property",
@@ -72,16 +86,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=BROKEN_OFF,
         policy=LINEAR,
-    ),
-    attack(
-        "double tracker: two characteristics, one inside the other",
-        cost_of(f"{V} or ethnicity = 'B'"),
-        cost_of(f"{V} and ethnicity = 'B' or ethnicity in ('A', 'B')"),
-        cost_of("ethnicity = 'B'"),
-        cost_of(f"ethnicity in ('A', 'B') and not ({V} and ethnicity = 'B')"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
     ),
     attack(
         "union tracker: u disjoint characteristics",
@@ -115,15 +119,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         cost_of(f"{V} or {_PAD}"),
         cost_of(f"{V} or not {_PAD}"),
         Step("select sum(cost) from patients"),
-        secret=Secret.COST,
-        policy=LINEAR,
-        expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),
-    ),
-    attack(
-        "tracker by two roles, query by query",
-        cost_of(f"{V} or {_PAD}", ADA),
-        cost_of(f"{V} or not {_PAD}", BEN),
-        Step("select sum(cost) from patients", role=ADA),
         secret=Secret.COST,
         policy=LINEAR,
         expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),

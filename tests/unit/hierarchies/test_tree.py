@@ -4,7 +4,6 @@ import pytest
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of
 from kanon_pg.hierarchies.operations import MOST_LINES, tree_lines, tree_of
-from kanon_pg.reports.plots import draw_hierarchy
 
 
 def ages() -> GeneralizationHierarchy:
@@ -45,6 +44,8 @@ def test_a_large_tree_is_cut_off() -> None:
 
 @pytest.mark.parametrize("leaves", [3, 5_000])
 def test_a_drawing_covers_every_level_from_side_to_side(leaves: int) -> None:
+    from kanon_pg.reports.plots import draw_hierarchy
+
     rows = [[str(leaf), f"{leaf // 10} tens", f"{leaf // 1000} thousands"] for leaf in range(leaves)]
     top = tree_of(hierarchy_of(rows))
     (axes,) = draw_hierarchy(top, "$numbers").axes

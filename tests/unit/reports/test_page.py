@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -23,23 +25,35 @@ from tests.fixtures.audit_reports import (
     violating,
 )
 
-PAGES = {
-    "everything": full_page(),
-    "no sets": html_page(report(audit_of(sets=(), releases=0))),
-    "one set": html_page(report(audit_of(sets=(violating(["sex"], 3, 1),)))),
-    "ten sets": full_page(sets=antichain(COLUMNS, 10)),
-    "hundreds": full_page(
+PAGES: dict[str, Callable[[], str]] = {
+    "everything": full_page,
+    "no sets": lambda: html_page(report(audit_of(sets=(), releases=0))),
+    "one set": lambda: html_page(report(audit_of(sets=(violating(["sex"], 3, 1),)))),
+    "ten sets": lambda: full_page(sets=antichain(COLUMNS, 10)),
+    "hundreds": lambda: full_page(
         [f"column_{n}" for n in range(50)], antichain([f"column_{n}" for n in range(50)], 900)
     ),
-    "the whole table": html_page(report(audit_of(sets=(violating([], 3, 0),)))),
-    "no details": html_page(report(audit_of(details=False))),
-    "out of time": html_page(
+    "the whole table": lambda: html_page(report(audit_of(sets=(violating([], 3, 0),)))),
+    "no details": lambda: html_page(report(audit_of(details=False))),
+    "out of time": lambda: html_page(
         report(audit_of(sets=(violating(["sex", "zip"], None),), complete=False, declared=False))
     ),
-    "two releases": html_page(report(audit_of(releases=2), made=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))),
-    "a single k": html_page(report(audit_of(), curve=curve_of([5]))),
+    "two releases": lambda: html_page(
+        report(audit_of(releases=2), made=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+    ),
+    "a single k": lambda: html_page(report(audit_of(), curve=curve_of([5]))),
 }
-each = pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+each = pytest.mark.parametrize("page", PAGES, indirect=True)
+
+
+@cache
+def page_of(name: str) -> str:
+    return PAGES[name]()
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest) -> str:
+    return page_of(request.param)
 
 
 def by_id(root: Node) -> dict[str, Node]:
@@ -51,7 +65,7 @@ def images(root: Node) -> list[Node]:
 
 
 def test_sections_stand_in_order() -> None:
-    root = parsed(PAGES["everything"])
+    root = parsed(page_of("everything"))
     assert [node.text for node in root.all("h1")] == ["Who is singled out in public.patients?"]
     assert [node.text for node in root.all("h2")] == [
         "Contents",
@@ -77,12 +91,12 @@ def test_sections_stand_in_order() -> None:
 
 
 def test_sets_per_column_are_drawn_where_they_differ() -> None:
-    assert "membership" in by_id(parsed(PAGES["ten sets"]))
-    assert "membership" not in by_id(parsed(PAGES["one set"]))
+    assert "membership" in by_id(parsed(page_of("ten sets")))
+    assert "membership" not in by_id(parsed(page_of("one set")))
 
 
 def test_sentences_come_first() -> None:
-    page = PAGES["everything"]
+    page = page_of("everything")
     places = [
         page.index(text)
         for text in (
@@ -164,7 +178,7 @@ def test_pages_are_small(page: str) -> None:
 
 
 def test_a_page_says_what_nobody_counted() -> None:
-    root = parsed(PAGES["out of time"])
+    root = parsed(page_of("out of time"))
     (row,) = by_id(root)["lattice"].all("tbody")[0].all("tr")
     assert [node.text for node in row.all("td")] == ["minimal", *["–"] * 6]  # noqa: RUF001
     assert "Some people, by sex and zip together; there was no time to count them." in root.text
@@ -173,7 +187,7 @@ def test_a_page_says_what_nobody_counted() -> None:
 
 
 def test_a_page_without_findings_is_calm() -> None:
-    root = parsed(PAGES["no sets"])
+    root = parsed(page_of("no sets"))
     (verdict,) = [node for node in root.all("p") if "verdict" in (node.attributes.get("class") or "")]
     assert verdict["class"] == "verdict good"
     assert verdict.text == "Nobody: every combination of values is shared by at least 5 people."
@@ -183,9 +197,9 @@ def test_a_page_without_findings_is_calm() -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_can_be_told_apart(scheme: str) -> None:
     """Web Content Accessibility Guidelines 2.2, level AA: 4.5 for text."""
-    light, dark = re.findall(r":root \{(.*?)\}", parsed(PAGES["everything"]).all("style")[0].text, re.DOTALL)[
-        :2
-    ]
+    light, dark = re.findall(
+        r":root \{(.*?)\}", parsed(page_of("everything")).all("style")[0].text, re.DOTALL
+    )[:2]
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", light if scheme == "light" else dark))
     assert len(colours) == 9
     pairs = [(text, ground) for text in ("ink", "faint", "risk", "safe") for ground in ("page", "surface")]

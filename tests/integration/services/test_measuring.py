@@ -1,4 +1,4 @@
-"""Measures of tables in memory: published figures, roles of columns, whose rights count."""
+"""Measures: published figures, roles of columns, whose rights count."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from datetime import date
 import pytest
 from psycopg.types.range import Range
 
-from kanon_pg.errors import NotPermitted
-from tests.fixtures.memory.services import MemoryServices
-from tests.fixtures.memory.state import OWNER
-
-
-@pytest.fixture
-def services() -> MemoryServices:
-    return MemoryServices()
-
+from tests.fixtures.services import Services
 
 # --- published worked examples ----------------------------------------------------------------------------
 
@@ -30,9 +22,9 @@ def services() -> MemoryServices:
         ([(3, 5, 9), (6, 11, 8), (4, 7, 10)], 1 / 6),
     ],
 )
-def test_t_closeness_of_salaries(services: MemoryServices, classes: list[tuple[int, ...]], t: float) -> None:
+def test_t_closeness_of_salaries(services: Services, classes: list[tuple[int, ...]], t: float) -> None:
     rows = [(number, 1000 * salary) for number, group in enumerate(classes) for salary in group]
-    services.state.table("salaries", {"class": "integer", "salary": "integer"}, rows)
+    services.table("salaries", {"class": "integer", "salary": "integer"}, rows)
     found = services.measure("salaries", ["class"], ["salary"])
     assert found.t_ordered == pytest.approx(t)
     # three of nine equally frequent values: two thirds of the mass have to move
@@ -51,10 +43,10 @@ def test_t_closeness_of_salaries(services: MemoryServices, classes: list[tuple[i
     ],
 )
 def test_l_diversity_of_inpatients(
-    services: MemoryServices, classes: list[str], distinct: int, entropy: float, frequency: float
+    services: Services, classes: list[str], distinct: int, entropy: float, frequency: float
 ) -> None:
     rows = [(number, illness) for number, group in enumerate(classes) for illness in group]
-    services.state.table("inpatients", {"class": "integer", "illness": "text"}, rows)
+    services.table("inpatients", {"class": "integer", "illness": "text"}, rows)
     found = services.measure("inpatients", ["class"], ["illness"])
     assert (found.k, found.distinct_l, found.p) == (4, distinct, distinct)
     assert found.entropy_l == pytest.approx(entropy)
@@ -65,19 +57,19 @@ def test_l_diversity_of_inpatients(
 # --- roles ------------------------------------------------------------------------------------------------
 
 
-def test_without_declaration_keys_are_no_quasi_identifiers(services: MemoryServices) -> None:
+def test_without_declaration_keys_are_no_quasi_identifiers(services: Services) -> None:
     columns = {"id": "integer", "code": "text", "a": "integer"}
-    services.state.table("t", columns, [(1, "p", 5), (2, "q", 5)], keys=["id", "code"])
+    services.table("t", columns, [(1, "p", 5), (2, "q", 5)], keys=["id", "code"])
     assert services.measure("t").k == 2
 
 
-def test_sensitive_columns_of_the_call_leave_the_defaults(services: MemoryServices) -> None:
-    services.state.table("t", {"a": "integer", "s": "text"}, [(1, "x"), (1, "y")])
+def test_sensitive_columns_of_the_call_leave_the_defaults(services: Services) -> None:
+    services.table("t", {"a": "integer", "s": "text"}, [(1, "x"), (1, "y")])
     assert (services.measure("t").k, services.measure("t", None, ["s"]).k) == (1, 2)
 
 
-def test_declared_roles_and_people(services: MemoryServices) -> None:
-    services.state.table(
+def test_declared_roles_and_people(services: Services) -> None:
+    services.table(
         "visits",
         {"patient": "integer", "zip": "text", "ward": "text", "diagnosis": "text"},
         [
@@ -105,8 +97,8 @@ PATIENT = dict.fromkeys(("id", "patient", "age"), "integer") | dict.fromkeys(
 )
 
 
-def test_a_release_is_measured_with_its_own_roles(services: MemoryServices) -> None:
-    services.state.table("patients", PATIENT, patients(300))
+def test_a_release_is_measured_with_its_own_roles(services: Services) -> None:
+    services.table("patients", PATIENT, patients(300))
     roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["diagnosis"]}
     services.declare("patients", identifiers=["id", "patient"], **roles)
     report = services.anonymize("patients", 5, method="greedy")
@@ -120,49 +112,25 @@ def test_a_release_is_measured_with_its_own_roles(services: MemoryServices) -> N
     assert services.measure("patients").k < 5
 
 
-def test_a_suppressed_cell_is_not_a_missing_value(services: MemoryServices) -> None:
-    columns = {"a": "text", "kanon_suppressed": "name[]"}
-    rows = [(None, ()), (None, ()), (None, ("a",)), (None, ("a",))]
-    services.state.table("safe.r", columns, rows, owner=OWNER)
+def test_a_suppressed_cell_is_not_a_missing_value(services: Services) -> None:
+    made = "as select null::text as a, suppressed::name[] as kanon_suppressed from"
+    services.execute(
+        f"create table safe.r {made} unnest(array['{{}}', '{{}}', '{{a}}', '{{a}}']) as suppressed"
+    )
+    services.execute("alter table safe.r owner to kanon_owner")
     assert (services.measure("safe.r").classes, services.measure("safe.r").k) == (2, 2)
     assert services.curve("safe.r", ks=[2]).quasi_identifiers == ("a",)
     assert len(services.notices) == 3
     for notice in services.notices:
         assert notice.startswith("The roles of this release's columns are unknown")
-    services.state.table("r", columns, [(None, ()), (None, ("a",))])
+    services.execute(f"create table r {made} unnest(array['{{}}', '{{a}}']) as suppressed")
     assert services.measure("r", ["a"]).classes == 1
 
 
-def test_generalized_numbers_spread_by_their_width(services: MemoryServices) -> None:
+def test_generalized_numbers_spread_by_their_width(services: Services) -> None:
     ranges = [Range(0, 5), Range(5, 10), Range(10, 11), None]
-    services.state.table("g", {"a": "int4range"}, [(one,) for one in ranges])
+    services.table("g", {"a": "int4range"}, [(one,) for one in ranges])
     assert services.measure("g").usefulness == pytest.approx((4 / 10 + 4 / 10 + 0 + 0) / 4)
     days = [Range(None, date(2020, 1, 1)), Range(date(2020, 1, 1), date(2020, 1, 3))]
-    services.state.table("u", {"a": "daterange"}, [(one,) for one in days])
+    services.table("u", {"a": "daterange"}, [(one,) for one in days])
     assert services.measure("u").usefulness == pytest.approx((1 + 1 / 1) / 2)
-
-
-# --- rights -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def analyst(services: MemoryServices) -> MemoryServices:
-    services.state.roles["analyst"] = ("kanon_analyst",)
-    return services.of("analyst")
-
-
-def test_a_table_in_a_schema_that_may_not_be_used(services: MemoryServices, analyst: MemoryServices) -> None:
-    services.state.table("hidden.t", {"a": "integer"}, [(1,)] * 2)
-    services.state.closed["hidden"] = frozenset()
-    services.state.grant("analyst", "hidden.t")
-    with pytest.raises(NotPermitted, match=r'may not read "hidden"\."t"'):
-        analyst.measure("hidden.t")
-
-
-def test_who_may_not_see_declarations_gets_the_defaults(
-    services: MemoryServices, analyst: MemoryServices
-) -> None:
-    services.state.table("t", {"id": "integer", "a": "integer"}, [(1, 5), (2, 5)])
-    services.declare("t", identifiers=["id"], quasi_identifiers=["a"])
-    services.state.grant("analyst", "t")
-    assert (services.measure("t").k, analyst.measure("t").k) == (2, 1)

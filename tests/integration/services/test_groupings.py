@@ -1,4 +1,4 @@
-"""Classes of one column of tables in memory: every value, k people per class, refusals and notices."""
+"""Classes of one column: every value, k people per class, refusals and notices."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+import psycopg
 import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
-from tests.fixtures.memory.services import MemoryServices
-from tests.fixtures.memory.tables import thing_tables
+from tests.fixtures.services import Services
 
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("intervals", ("things", "age", 10), {}),
@@ -35,17 +35,11 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def prepared() -> MemoryServices:
-    services = MemoryServices()
-    thing_tables(services.state.table)
-    services.state.table("sevens", {"name": "integer"}, [(i % 10,) for i in range(70)])
+def prepared(prepared: psycopg.Connection) -> psycopg.Connection:
+    services = Services(prepared)
+    services.execute("create table sevens as select i % 10 as name from generate_series(0, 69) as i")
     services.declare("of_things", identifiers=["id"], quasi_identifiers=["age"], entity="person")
-    return services
-
-
-@pytest.fixture
-def services(prepared: MemoryServices) -> MemoryServices:
-    return MemoryServices(prepared.state.copy())
+    return prepared
 
 
 def members(found: Grouped) -> dict[int, list[FoundValue]]:
@@ -61,7 +55,7 @@ def class_of(found: Grouped, number: int) -> FoundClass:
 
 @pytest.mark.parametrize(("way", "arguments", "options"), CALLS, ids=str)
 def test_every_class_has_k(
-    services: MemoryServices, way: str, arguments: tuple[Any, ...], options: dict[str, Any]
+    services: Services, way: str, arguments: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
     found = services.group(way, *arguments, **options)
     assert min(one.size for one in found.classes) >= arguments[-1]
@@ -76,12 +70,11 @@ def test_every_class_has_k(
     assert found.lower_bound <= found.cost
 
 
-def things(services: MemoryServices, *names: str) -> list[tuple[Any, ...]]:
-    relation = services.state.relation_named("things")
-    return [tuple(row[relation.place(name)] for name in names) for row in relation.rows]
+def things(services: Services, *names: str) -> list[tuple[Any, ...]]:
+    return services.values(f"select {', '.join(names)} from things")
 
 
-def test_sizes_of_intervals_are_those_of_counting(services: MemoryServices) -> None:
+def test_sizes_of_intervals_are_those_of_counting(services: Services) -> None:
     found = services.group("intervals", "things", "age", 10)
     ages = Counter(age for (age,) in things(services, "age"))
     assert {value.value for value in found.values} == {str(age) for age in ages}
@@ -94,7 +87,7 @@ def test_sizes_of_intervals_are_those_of_counting(services: MemoryServices) -> N
     assert found.optimal
 
 
-def test_people_count_once(services: MemoryServices) -> None:
+def test_people_count_once(services: Services) -> None:
     """With an entity no class is taken for larger than the people in it."""
     found = services.group("groups", "of_things", "name", 10)
     rows = things(services, "name", "person")
@@ -104,7 +97,7 @@ def test_people_count_once(services: MemoryServices) -> None:
         assert class_of(found, number).size <= len({person for name, person in rows if name in names})
 
 
-def test_weights_take_the_place_of_rows(services: MemoryServices) -> None:
+def test_weights_take_the_place_of_rows(services: Services) -> None:
     found = services.group("groups", "things", "name", 60, weight="load")
     rows = things(services, "name", "load")
     for number, own in members(found).items():
@@ -120,16 +113,16 @@ def joined(names: set[str | None], roads: Sequence[tuple[Any, ...]]) -> set[str 
     return found
 
 
-def test_regions_are_connected(services: MemoryServices) -> None:
+def test_regions_are_connected(services: Services) -> None:
     found = services.group("regions", "things", "name", "roads", 25)
-    roads = services.state.relation_named("roads").rows
+    roads = services.values("select a, b from roads")
     for number, own in members(found).items():
         names = {value.value for value in own}
         # values that no road names are gathered in one class
         assert joined(names, roads) == names or class_of(found, number).label == "other"
 
 
-def test_rectangles_hold_their_points_and_do_not_overlap(services: MemoryServices) -> None:
+def test_rectangles_hold_their_points_and_do_not_overlap(services: Services) -> None:
     found = services.group("rectangles", "things", "x", "y", 25)
     boxes = [one.box for one in found.classes]
     for value in found.values:
@@ -148,14 +141,14 @@ def test_rectangles_hold_their_points_and_do_not_overlap(services: MemoryService
             assert min(width, height) <= 0
 
 
-def test_points_count_as_their_coordinates(services: MemoryServices) -> None:
+def test_points_count_as_their_coordinates(services: Services) -> None:
     of_columns, of_points = (
         services.group("rectangles", "things", *which, 25) for which in (("x", "y"), ("place", None))
     )
     assert of_columns.classes == of_points.classes
 
 
-def test_missing_values(services: MemoryServices) -> None:
+def test_missing_values(services: Services) -> None:
     found = services.group("intervals", "gaps", "age", 20)
     assert [class_of(found, one.class_number).label for one in found.values if one.value is None] == [None]
     labels = services.group("groups", "gaps", "name", 25)
@@ -164,10 +157,10 @@ def test_missing_values(services: MemoryServices) -> None:
         services.group("intervals", "gaps", "age", 150)
 
 
-def test_light_parts_of_a_map(services: MemoryServices) -> None:
-    roads = services.state.relation_named("roads").rows
+def test_light_parts_of_a_map(services: Services) -> None:
+    roads = services.values("select a, b from roads")
     near = [road for road in roads if max(road) < "name 3"]
-    services.state.table("near", {"a": "text", "b": "text"}, near)
+    services.table("near", {"a": "text", "b": "text"}, near)
     found = services.group("regions", "things", "name", "near", 40)
     assert [one.size >= 40 for one in found.classes if one.label == "other"] == [True]
     assert any("gathered in one class" in notice for notice in services.notices)
@@ -175,9 +168,9 @@ def test_light_parts_of_a_map(services: MemoryServices) -> None:
         services.group("regions", "things", "name", "near", 40, on_light="refuse")
 
 
-def test_weights_that_are_none(services: MemoryServices) -> None:
+def test_weights_that_are_none(services: Services) -> None:
     rows = [(i % 5, Decimal(-1 if i == 7 else 3), Decimal("NaN" if i == 7 else 3)) for i in range(20)]
-    services.state.table("owing", {"a": "integer", "less": "numeric", "nan": "numeric"}, rows)
+    services.table("owing", {"a": "integer", "less": "numeric", "nan": "numeric"}, rows)
     for column in ("less", "nan"):
         with pytest.raises(InputError, match="cannot be weights"):
             services.group("groups", "owing", "a", 5, weight=column)

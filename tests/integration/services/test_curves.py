@@ -1,40 +1,27 @@
-"""Suppression curves of tables in memory agree with releases of them."""
+"""Suppression curves agree with releases of them."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+import psycopg
 import pytest
 
 from kanon_pg.errors import InfeasibleError, MemoryExceeded
-from kanon_pg.relations import counting
-from tests.fixtures.memory.services import MemoryServices
-from tests.fixtures.memory.tables import COLUMNS, people_tables
+from tests.fixtures.services import COLUMNS, Services
 
 KS = [2, 3, 5, 10, 25]
 
 
 @pytest.fixture(scope="module")
-def prepared() -> MemoryServices:
-    services = MemoryServices()
-    people_tables(services.state.table)
-    services.declare(
-        "of_persons",
-        identifiers=["id"],
-        quasi_identifiers=COLUMNS,
-        entity="person",
-        weights={"age": 2.5},
-    )
-    return services
-
-
-@pytest.fixture
-def services(prepared: MemoryServices) -> MemoryServices:
-    return MemoryServices(prepared.state.copy())
+def prepared(prepared: psycopg.Connection) -> psycopg.Connection:
+    declared = {"identifiers": ["id"], "quasi_identifiers": COLUMNS, "entity": "person"}
+    Services(prepared).declare("of_persons", **declared, weights={"age": 2.5})
+    return prepared
 
 
 @pytest.mark.parametrize("relation", ["people", "of_persons"])
-def test_points_are_as_good_as_releases(services: MemoryServices, relation: str) -> None:
+def test_points_are_as_good_as_releases(services: Services, relation: str) -> None:
     """Declared weights and people count as they do for a release."""
     points = services.curve(relation, ks=KS[::-1], quasi_identifiers=COLUMNS, method="greedy").points
     assert [point.k for point in points] == KS
@@ -54,28 +41,28 @@ def test_points_are_as_good_as_releases(services: MemoryServices, relation: str)
         assert (smaller.lower_bound or 0) <= (larger.lower_bound or 0)
 
 
-def test_people_are_counted_not_rows(services: MemoryServices) -> None:
+def test_people_are_counted_not_rows(services: Services) -> None:
     """106 people have 211 rows: nobody can be hidden among 107."""
     assert services.curve("of_persons", ks=[106]).points[0].classes == 1
     with pytest.raises(InfeasibleError, match="has 106 people, fewer than k = 107 and 211"):
         services.curve("of_persons", ks=[2, 107, 211])
 
 
-def test_rows_of_a_release_are_counted_and_that_is_said(services: MemoryServices) -> None:
+def test_rows_of_a_release_are_counted_and_that_is_said(services: Services) -> None:
     services.anonymize("of_persons", 3, method="greedy")
-    services.notices.clear()
+    services.phases.clear()
     found = services.curve("safe.of_persons", ks=[3], method="greedy")
     assert (found.quasi_identifiers, found.people) == (tuple(COLUMNS), found.rows)
     assert services.notices == ["Whose rows they are is not published, so each row counts as a person."]
 
 
-def test_too_large_k_are_refused_with_those_that_are_possible(services: MemoryServices) -> None:
+def test_too_large_k_are_refused_with_those_that_are_possible(services: Services) -> None:
     with pytest.raises(InfeasibleError) as raised:
         services.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
     assert raised.value.hint == "Ask for what is possible: ks => '{2,5}'."
 
 
-def test_constraints_on_patterns_are_respected(services: MemoryServices) -> None:
+def test_constraints_on_patterns_are_respected(services: Services) -> None:
     free, bound = (
         services.curve("people", ks=[5], quasi_identifiers=COLUMNS, patterns=patterns).points[0]
         for patterns in (None, {"never": ["age"]})
@@ -83,9 +70,9 @@ def test_constraints_on_patterns_are_respected(services: MemoryServices) -> None
     assert free.weighted_cost < bound.weighted_cost
 
 
-def test_each_k_is_a_phase(services: MemoryServices) -> None:
+def test_each_k_is_a_phase(services: Services) -> None:
     services.curve("people", ks=[2, 5], quasi_identifiers=COLUMNS)
-    phases = services.memory.phases
+    phases = services.phases
     assert list(dict.fromkeys(phase for phase, _ in phases)) == [
         "counting",
         "solving for k = 5",
@@ -96,9 +83,9 @@ def test_each_k_is_a_phase(services: MemoryServices) -> None:
     assert 0 <= shares[0] <= shares[-1] <= 1
 
 
-def test_the_memory_budget_holds(services: MemoryServices) -> None:
-    services.state.table("many", {"a": "integer", "b": "integer"}, [(i, i) for i in range(9000)])
-    services.state.settings["kanon.memory_budget"] = "1MB"
+def test_the_memory_budget_holds(services: Services) -> None:
+    services.table("many", {"a": "integer", "b": "integer"}, [(i, i) for i in range(9000)])
+    services.execute("set kanon.memory_budget = '1MB'")
     for call in (
         lambda: services.curve("many", ks=[2]),
         lambda: services.audit("many", 2),
@@ -106,15 +93,4 @@ def test_the_memory_budget_holds(services: MemoryServices) -> None:
     ):
         with pytest.raises(MemoryExceeded, match="memory budget"):
             call()
-    assert "sample_row_types" in services.memory.names()
-
-
-def test_an_answer_of_the_server_holds_so_many_row_types(
-    services: MemoryServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the budget: all packed columns are one row of the server, which holds 1 GB."""
-    services.state.table("many", {"a": "integer", "b": "integer"}, [(i, i) for i in range(9000)])
-    monkeypatch.setattr(counting, "_MOST_ANSWER_BYTES", 1 << 18)
-    with pytest.raises(MemoryExceeded, match="one answer of the server holds about") as refused:
-        services.anonymize("many", 2)
-    assert "memory_budget" not in (refused.value.hint or "")
+    services.execute("reset kanon.memory_budget")

@@ -1,22 +1,20 @@
-"""Audits of tables in memory find what trying all sets of columns finds, and no more rights are needed."""
+"""Audits find what trying all sets of columns finds, and no more rights are needed."""
 
 from __future__ import annotations
 
 import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.errors import InputError, LimitExceeded, NotPermitted
+from kanon_pg.errors import InputError
 from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, violates
-from tests.fixtures.memory.services import MemoryServices
-from tests.fixtures.memory.tables import COLUMNS, people_tables
+from tests.fixtures.services import COLUMNS, Services
 
 KINDS = {
     "a": ("integer", [1, 2, 2, 3]),
@@ -27,33 +25,17 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def prepared() -> MemoryServices:
-    services = MemoryServices()
-    people_tables(services.state.table)
-    services.declare(
-        "of_persons", identifiers=["id"], quasi_identifiers=COLUMNS, sensitive=["illness"], entity="person"
-    )
-    return services
-
-
-@pytest.fixture
-def services(prepared: MemoryServices) -> MemoryServices:
-    return MemoryServices(prepared.state.copy())
-
-
-def rows_of(services: MemoryServices, table: str, names: Sequence[str]) -> list[tuple[Hashable, ...]]:
-    """Return what GROUP BY tells apart."""
-    relation = services.state.relation_named(table)
-    columns = [(relation.place(name), relation.column(name).type) for name in names]
-    return [tuple(kind.key(row[place]) for place, kind in columns) for row in relation.rows]
+def rows_of(services: Services, table: str, names: Sequence[str]) -> list[tuple[Hashable, ...]]:
+    """Return what GROUP BY tells apart: to each value the rank that PostgreSQL gives it."""
+    ranks = ", ".join(f"dense_rank() over (order by {name})" for name in names)
+    return services.values(f"select {ranks} from {table} order by ctid")
 
 
 # --- violating sets -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_all_sets_are_those_of_trying_all(services: MemoryServices, seed: int) -> None:
+def test_all_sets_are_those_of_trying_all(services: Services, seed: int) -> None:
     chance = random.Random(seed)
     people = chance.choice([3, 12, 40])
     rows = [
@@ -61,7 +43,7 @@ def test_all_sets_are_those_of_trying_all(services: MemoryServices, seed: int) -
         for _ in range(chance.choice([5, 30, 90]))
     ]
     columns = {name: kind for name, (kind, _) in KINDS.items()} | {"who": "integer"}
-    services.state.table("t", columns, rows)
+    services.table("t", columns, rows)
     names, persons = [*columns], None
     if seed % 2:
         services.declare("t", quasi_identifiers=["a"], identifiers=["who"], entity="who")
@@ -78,13 +60,13 @@ def test_all_sets_are_those_of_trying_all(services: MemoryServices, seed: int) -
             assert one.kind == ("minimum" if len(places) == len(expected[0]) else "minimal")
 
 
-def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(services: MemoryServices) -> None:
+def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(services: Services) -> None:
     found = services.audit("people", 2).sets
     assert {name for one in found for name in one.columns} <= {"person", "age", "ward", "sex", "illness"}
     assert "Left out, because their types have no equality: doc." in services.notices
 
 
-def test_declared_people_are_counted_not_rows(services: MemoryServices) -> None:
+def test_declared_people_are_counted_not_rows(services: Services) -> None:
     """Two rows a person: 211 rows, 106 people; identifier and entity are not audited."""
     (found,) = services.audit("of_persons", 107, columns=["sex"]).sets
     assert (found.columns, found.people_at_risk, found.smallest_class) == ((), 106, 106)
@@ -92,18 +74,18 @@ def test_declared_people_are_counted_not_rows(services: MemoryServices) -> None:
     assert not names & {"id", "person", "doc"}
 
 
-def test_an_identifier_can_be_audited_if_it_is_named(services: MemoryServices) -> None:
+def test_an_identifier_can_be_audited_if_it_is_named(services: Services) -> None:
     found = services.audit("of_persons", 2, columns=["id"]).sets
     assert [(one.columns, one.people_at_risk) for one in found] == [(("id",), 106)]
 
 
-def test_names_that_need_quotes(services: MemoryServices) -> None:
-    services.state.table('Odd "t', {'A b"c': "integer"}, [(i % 7,) for i in range(9)])
+def test_names_that_need_quotes(services: Services) -> None:
+    services.table('Odd "t', {'A b"c': "integer"}, [(i % 7,) for i in range(9)])
     (found,) = services.audit('"Odd ""t"', 2).sets
     assert found.columns == ('A b"c',)
 
 
-def test_max_columns_says_what_is_open(services: MemoryServices) -> None:
+def test_max_columns_says_what_is_open(services: Services) -> None:
     found = services.audit("people", 2, columns=COLUMNS, max_columns=1).sets
     assert {one.size for one in found} <= {1}
     assert services.notices == [
@@ -111,8 +93,8 @@ def test_max_columns_says_what_is_open(services: MemoryServices) -> None:
     ]
 
 
-def test_too_many_columns_are_refused(services: MemoryServices) -> None:
-    services.state.table("broad", {f"c{number}": "integer" for number in range(63)}, [(1,) * 63])
+def test_too_many_columns_are_refused(services: Services) -> None:
+    services.table("broad", {f"c{number}": "integer" for number in range(63)}, [(1,) * 63])
     with pytest.raises(InputError, match="63 columns are more than the 62") as refused:
         services.audit("broad", 2)
     assert 'SELECT * FROM kanon_suggest(\'"public"."broad"\') proposes which.' in (refused.value.hint or "")
@@ -123,13 +105,13 @@ def test_too_many_columns_are_refused(services: MemoryServices) -> None:
     assert len(services.audit("broad", 2, columns=["c1", "c2"]).sets) == 1
 
 
-def test_details_are_those_of_counting_by_hand(services: MemoryServices) -> None:
+def test_details_are_those_of_counting_by_hand(services: Services) -> None:
     names = [*COLUMNS, "illness"]
     result = services.audit("of_persons", 5, columns=names, details=True)
     assert (result.rows, result.people, result.entity) == (211, 106, "person")
     assert [one.role for one in result.column_figures] == ["quasi_identifier"] * 3 + ["sensitive"]
     cells = rows_of(services, "of_persons", names)
-    persons = [person for (person,) in rows_of(services, "of_persons", ["person"])]
+    persons = [person for (person,) in services.values("select person from of_persons order by ctid")]
 
     def at_risk(places: Sequence[int]) -> int:
         small = [who for _, who in classes_by_hand(cells, places, persons) if max(1, len(who)) < 5]
@@ -149,12 +131,13 @@ def test_details_are_those_of_counting_by_hand(services: MemoryServices) -> None
 
 
 @pytest.fixture
-def released(services: MemoryServices) -> MemoryServices:
+def released(services: Services) -> Iterator[Services]:
     services.anonymize("of_persons", 5, method="greedy")
-    return services
+    yield services
+    services.drop("of_persons")
 
 
-def test_a_release_singles_nobody_out(released: MemoryServices) -> None:
+def test_a_release_singles_nobody_out(released: Services) -> None:
     result = released.audit("safe.of_persons", 5)
     assert (result.sets, result.hides_people, result.is_complete) == ((), True, True)
     assert released.is_anonymous("safe.of_persons", 5)
@@ -162,14 +145,14 @@ def test_a_release_singles_nobody_out(released: MemoryServices) -> None:
         released.is_anonymous("safe.of_persons", 5, ["sex", "illness"])
 
 
-def test_releases_follow_their_table(released: MemoryServices) -> None:
+def test_releases_follow_their_table(released: Services) -> None:
     before, after = released.risk("of_persons")
     assert (before.relation, after.relation) == ('"public"."of_persons"', '"safe"."of_persons"')
     assert after.prosecutor_risk <= 1 / 5 < before.prosecutor_risk
     assert released.risk("safe.of_persons") == (after,)
 
 
-def test_details_show_a_release_before_and_after(released: MemoryServices) -> None:
+def test_details_show_a_release_before_and_after(released: Services) -> None:
     result = released.audit("of_persons", 5, details=True)
     (release,) = result.releases
     assert (release.release, release.k) == ("of_persons", 5)
@@ -178,19 +161,10 @@ def test_details_show_a_release_before_and_after(released: MemoryServices) -> No
     assert release.after.prosecutor_risk <= 1 / 5
 
 
-def test_nothing_is_known_of_releases_that_may_not_be_read(released: MemoryServices) -> None:
-    released.state.roles["curator"] = ("kanon_curator",)
-    released.state.grant("curator", "of_persons")
-    curator = released.of("curator")
-    assert len(curator.risk("of_persons")) == 1
-    released.state.grant("curator", "safe.of_persons")
-    assert len(curator.risk("of_persons")) == 2
-
-
 # --- risk, k-anonymity, identifying sets --------------------------------------------------------------------
 
 
-def test_risk_of_rows(services: MemoryServices) -> None:
+def test_risk_of_rows(services: Services) -> None:
     (found,) = services.risk("people", columns=COLUMNS, sensitive=["illness"], threshold=0.4)
     cells, illnesses = (rows_of(services, "people", names) for names in (COLUMNS, ["illness"]))
     sizes = Counter(cells)
@@ -209,7 +183,7 @@ def test_risk_of_rows(services: MemoryServices) -> None:
     assert (homogeneous.classes, homogeneous.people) == (len(same), sum(sizes[cell] for cell in same))
 
 
-def test_a_register_lowers_the_risk_of_a_journalist(services: MemoryServices) -> None:
+def test_a_register_lowers_the_risk_of_a_journalist(services: Services) -> None:
     (alone,) = services.risk("people", columns=COLUMNS)
     (found,) = services.risk("people", columns=COLUMNS, population="register")
     assert found.journalist_basis == "population table"
@@ -218,12 +192,11 @@ def test_a_register_lowers_the_risk_of_a_journalist(services: MemoryServices) ->
     (sample,) = services.risk("people", columns=COLUMNS, sampling_fraction=0.1)
     assert sample.journalist_basis == "sampling fraction"
     assert sample.journalist_average < alone.journalist_average
-    turned = [row[::-1] for row in services.state.relation_named("register").rows]
-    services.state.table("turned", {"sex": "text", "ward": "integer", "age": "integer"}, turned)
+    services.execute("create table turned as select sex, ward, age from register")
     assert services.risk("people", columns=COLUMNS, population="turned") == (found,)
 
 
-def test_minimal_uniques_are_counted_by_size(services: MemoryServices) -> None:
+def test_minimal_uniques_are_counted_by_size(services: Services) -> None:
     (found,) = services.risk("people", columns=["age", "ward"])
     alone = sum(
         count == 1
@@ -236,21 +209,21 @@ def test_minimal_uniques_are_counted_by_size(services: MemoryServices) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 10])
-def test_k_anonymity_is_that_of_the_smallest_class(services: MemoryServices, k: int) -> None:
+def test_k_anonymity_is_that_of_the_smallest_class(services: Services, k: int) -> None:
     cells = rows_of(services, "people", COLUMNS)
-    persons = [person for (person,) in rows_of(services, "of_persons", ["person"])]
+    persons = [person for (person,) in services.values("select person from of_persons order by ctid")]
     assert services.is_anonymous("people", k, COLUMNS) != violates(cells, range(3), k)
     assert services.is_anonymous("of_persons", k) != violates(cells, range(3), k, persons)
     assert services.is_anonymous("people", k, ["sex"])
 
 
-def test_nobody_known_is_one_person(services: MemoryServices) -> None:
-    services.state.table("shades", {"a": "integer", "who": "integer"}, [(1, None)] * 9)
+def test_nobody_known_is_one_person(services: Services) -> None:
+    services.table("shades", {"a": "integer", "who": "integer"}, [(1, None)] * 9)
     services.declare("shades", quasi_identifiers=["a"], entity="who")
     assert not services.is_anonymous("shades", 2)
 
 
-def test_identifying_sets_tell_all_rows_apart(services: MemoryServices) -> None:
+def test_identifying_sets_tell_all_rows_apart(services: Services) -> None:
     names = [*COLUMNS, "illness", "person"]
     sets = services.identify("people", columns=names)
     assert sets[0].kind == "minimum"
@@ -266,12 +239,12 @@ def test_identifying_sets_tell_all_rows_apart(services: MemoryServices) -> None:
 # --- suggestions --------------------------------------------------------------------------------------------
 
 
-def suggested(services: MemoryServices, table: str) -> dict[str, Suggestion]:
+def suggested(services: Services, table: str) -> dict[str, Suggestion]:
     return {one.column: one for one in services.suggest(table)}
 
 
 @pytest.fixture
-def clinic(services: MemoryServices) -> MemoryServices:
+def clinic(services: Services) -> Services:
     columns = {
         "visit": "integer",
         "insurance_number": "text",
@@ -293,12 +266,11 @@ def clinic(services: MemoryServices) -> MemoryServices:
         )
         for i in range(1, 401)
     ]
-    services.state.table("clinic", columns, rows, keys=["visit"])
+    services.table("clinic", columns, rows, keys=["visit"])
     return services
 
 
-def test_suggested_roles(clinic: MemoryServices) -> None:
-    before = clinic.state.recorded()
+def test_suggested_roles(clinic: Services) -> None:
     found = suggested(clinic, "clinic")
     assert {name: one.role for name, one in found.items()} == {
         "visit": "identifier",
@@ -322,25 +294,15 @@ def test_suggested_roles(clinic: MemoryServices) -> None:
     assert all("city 1" not in reason for one in found.values() for reason in one.reasons)
     (notice,) = [notice for notice in clinic.notices if notice.startswith("Nothing was declared.")]
     assert "entity => 'insurance_number'" in notice
-    assert clinic.state.recorded() == before
-
-
-def test_values_of_a_large_table_are_counted_in_a_sample(
-    clinic: MemoryServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kanon_pg.audit.suggesting._MOST_ROWS", 200)
-    found = suggested(clinic, "clinic")
-    assert "Values are counted in about 200 of 400 rows, drawn at random." in clinic.notices
-    assert 0 < (found["visit"].distinct_values or 0) < 400
-    assert found["visit"].distinct_ratio == 1
+    assert clinic.values("select 1 from kanon.declaration where relation = 'clinic'::regclass") == []
 
 
 def test_who_is_in_one_row_only_needs_no_entity_and_the_only_value_singles_out(
-    services: MemoryServices,
+    services: Services,
 ) -> None:
     columns = {"patient_id": "integer", "height": "integer", "rare": "integer", "never": "text"}
     rows = [(i, i % 3, 1 if i == 7 else None, None) for i in range(1, 401)]
-    services.state.table("once", columns, rows)
+    services.table("once", columns, rows)
     found = suggested(services, "once")
     assert found["patient_id"].role == "identifier"
     assert found["rare"].role != "insensitive"
@@ -349,10 +311,10 @@ def test_who_is_in_one_row_only_needs_no_entity_and_the_only_value_singles_out(
     assert (found["never"].distinct_values, found["never"].unique_values) == (0, 0)
 
 
-def test_all_columns_of_a_wide_table_are_counted(services: MemoryServices) -> None:
+def test_all_columns_of_a_wide_table_are_counted(services: Services) -> None:
     columns = {f"c{number}": "integer" for number in range(70)}
     rows = [tuple(i % (number + 2) for number in range(70)) for i in range(1, 301)]
-    services.state.table("broad", columns, rows)
+    services.table("broad", columns, rows)
     found = suggested(services, "broad")
     assert [one.distinct_values for one in found.values()] == [number + 2 for number in range(70)]
     # i % 2 is determined by i % 4, and so on: those that tell most rows apart stay.
@@ -365,67 +327,15 @@ def test_all_columns_of_a_wide_table_are_counted(services: MemoryServices) -> No
     assert any("among 62 at a time" in notice for notice in services.notices)
 
 
-def test_where_nothing_links_people_no_declaration_is_proposed(services: MemoryServices) -> None:
+def test_where_nothing_links_people_no_declaration_is_proposed(services: Services) -> None:
     rows = [(Decimal(i) * Decimal("7.5"), i * i) for i in range(1, 301)]
-    services.state.table("measured", {"flow": "numeric", "heat": "integer"}, rows)
+    services.table("measured", {"flow": "numeric", "heat": "integer"}, rows)
     assert {one.role for one in services.suggest("measured")} == {"withheld"}
     assert not any("kanon_declare" in notice for notice in services.notices)
     assert any("No quasi-identifier is proposed" in notice for notice in services.notices)
 
 
-def test_a_table_without_columns_is_refused(services: MemoryServices) -> None:
-    services.state.table("nothing", {}, [()])
+def test_a_table_without_columns_is_refused(services: Services) -> None:
+    services.table("nothing", {})
     with pytest.raises(InputError, match="has no columns"):
         services.suggest("nothing")
-
-
-def test_what_a_sample_does_not_show_is_looked_up_in_all_rows(
-    services: MemoryServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two rows of one person, or the one row with another value, are seldom in a sample."""
-    monkeypatch.setattr("kanon_pg.audit.suggesting._MOST_ROWS", 30)
-    rows = [(i - (i == 400), int(i == 7), 1) for i in range(1, 401)]
-    services.state.table("seldom", dict.fromkeys(("patient_id", "flag", "same"), "integer"), rows)
-    found = suggested(services, "seldom")
-    assert found["patient_id"].role == "entity"
-    assert found["flag"].role != "insensitive"
-    assert found["same"].role == "insensitive"
-
-
-# --- rights -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def analyst(services: MemoryServices) -> MemoryServices:
-    services.state.roles["analyst"] = ("kanon_analyst",)
-    return services.of("analyst")
-
-
-def test_the_right_to_read_some_columns_suffices_for_these(
-    services: MemoryServices, analyst: MemoryServices
-) -> None:
-    services.state.grant("analyst", "people", "age", "ward")
-    found, expected = (one.audit("people", 5, columns=["age", "ward"]) for one in (analyst, services))
-    assert replace(found, seconds=0) == replace(expected, seconds=0)
-    with pytest.raises(NotPermitted, match="may not read"):
-        analyst.audit("people", 5)
-
-
-def test_a_register_that_may_not_be_read_is_refused(
-    services: MemoryServices, analyst: MemoryServices
-) -> None:
-    services.state.grant("analyst", "people")
-    with pytest.raises(NotPermitted, match="register"):
-        analyst.risk("people", columns=COLUMNS, population="register")
-
-
-def test_rows_are_no_all_clear_where_not_all_was_looked_at(
-    services: MemoryServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kanon_pg.audit import auditing
-
-    found = services.audit("of_persons", 2, columns=["sex"])
-    open_one = replace(found, sets=(), is_complete=False, complete_columns=0)
-    monkeypatch.setattr(auditing, "audit", lambda db, request: open_one)
-    with pytest.raises(LimitExceeded, match="not all could be looked at"):
-        auditing.rows_of_audit(services.memory, auditing.AuditRequest("of_persons", 2))

@@ -1,0 +1,29 @@
+"""Every bad input has a sentence, a hint and an SQLSTATE of its own, and no effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from kanon_pg.errors import KanonError, by_sqlstate
+from tests.fixtures.refusals import ALL_CASES, RELEASE_CASES, Case
+from tests.fixtures.services import Services
+
+
+@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.title)
+def test_refusal(services: Services, case: Case) -> None:
+    before = services.recorded()
+    with pytest.raises(KanonError) as raised:
+        case.call(services)
+    assert (type(raised.value), raised.value.message) == (case.kind, case.sentence)
+    assert by_sqlstate(raised.value.sqlstate) is case.kind
+    assert raised.value.hint
+    assert services.recorded() == before
+
+
+def test_sentences_of_refusals_differ() -> None:
+    """Cases share a sentence only if the same thing is wrong with the same object."""
+    by_sentence: dict[str, set[type[KanonError]]] = {}
+    for case in RELEASE_CASES:
+        by_sentence.setdefault(case.sentence, set()).add(case.kind)
+    assert all(len(kinds) == 1 for kinds in by_sentence.values())
+    assert len(by_sentence) > len(RELEASE_CASES) * 2 / 3
