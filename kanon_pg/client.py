@@ -62,9 +62,9 @@ from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Understood, answer, understand
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.load_facts import READER
 from kanon_pg.queries.pending_query import lock_relations
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.load_facts import READER
 from kanon_pg.queries.request import ProtectRequest, QueryRequest, given_text, given_texts, refused
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Literal
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.scanner import Token, scan
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import Token, scan
 
 _TYPES: Mapping[int, str] = {
     16: "bool", 17: "bytea", 20: "int8", 21: "int2", 23: "int4", 700: "float4", 701: "float8",

@@ -9,7 +9,7 @@ from typing import Any
 import kanon_pg
 from kanon_pg.admin.install import check
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
-from kanon_pg.queries.records import record_states
+from kanon_pg.queries.record.records import record_states
 from kanon_pg.release import base, releasing
 from kanon_pg.release.request import AnonymizeRequest
 

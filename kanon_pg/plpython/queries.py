@@ -14,12 +14,13 @@ from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.operation import SqlValue
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.spi_adapter import serve
-from kanon_pg.queries import pending_query, records
+from kanon_pg.queries import pending_query
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Answered, answer, explained, understand
-from kanon_pg.queries.findings import Finding, Refusal
 from kanon_pg.queries.noise import accounts as noise_accounts
 from kanon_pg.queries.pending_query import PendingQuery
+from kanon_pg.queries.reading.findings import Finding, Refusal
+from kanon_pg.queries.record import records
 from kanon_pg.queries.request import PROTECT, QueryRequest, given_text, given_texts
 
 

@@ -23,29 +23,29 @@ from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import AnswerWithheld, DatabaseError, InputError, KanonError, LimitExceeded
-from kanon_pg.queries.blocks import Block, Cut, column_name
-from kanon_pg.queries.cutting import cut
-from kanon_pg.queries.facts import Facts
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.forms import check_forms
-from kanon_pg.queries.guarded import Guarded, guarded, typed
-from kanon_pg.queries.judging import MOST_KEYS, BlockRow, Judgement, judge
-from kanon_pg.queries.load_facts import load_facts
+from kanon_pg.queries.counting.guarded import Guarded, guarded, typed
+from kanon_pg.queries.counting.judging import MOST_KEYS, BlockRow, Judgement, judge
+from kanon_pg.queries.counting.reader import query_reader
+from kanon_pg.queries.counting.rest import BlockAnswer, rest_rows, rest_sql
+from kanon_pg.queries.counting.scans import full_scans, without_statistics
 from kanon_pg.queries.noise.drawing import Drawing
 from kanon_pg.queries.noise.mechanism import Loss, capacity, together
 from kanon_pg.queries.noise.plan import NoisyForm, noisy_form
-from kanon_pg.queries.noise.settings import NoiseSettings
-from kanon_pg.queries.people import People, people_of
+from kanon_pg.queries.noise_settings import NoiseSettings
+from kanon_pg.queries.people.forms import check_forms
+from kanon_pg.queries.people.people import People, people_of
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
-from kanon_pg.queries.reader import query_reader
-from kanon_pg.queries.reading import full_scans, without_statistics
-from kanon_pg.queries.record import Entry, Record, Spending, StoredAnswer
-from kanon_pg.queries.record_log import QueryBudget
-from kanon_pg.queries.records import NamedMark, has_folder, open_record
+from kanon_pg.queries.reading.blocks import Block, Cut, column_name
+from kanon_pg.queries.reading.cutting import cut
+from kanon_pg.queries.reading.facts import Facts
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.load_facts import load_facts
+from kanon_pg.queries.reading.scanner import PLACE, scan, take_out_constants
+from kanon_pg.queries.reading.trees import Tree, parse, render
+from kanon_pg.queries.record.log import QueryBudget
+from kanon_pg.queries.record.record import Entry, Record, Spending, StoredAnswer
+from kanon_pg.queries.record.records import NamedMark, has_folder, open_record
 from kanon_pg.queries.request import QueryRequest, refused, withheld
-from kanon_pg.queries.rest import BlockAnswer, rest_rows, rest_sql
-from kanon_pg.queries.scanner import PLACE, scan, take_out_constants
-from kanon_pg.queries.trees import Tree, parse, render
 
 _LEFT_OUT = "Rows are left out: too few people stand behind them, or behind differences."
 

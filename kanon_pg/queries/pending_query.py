@@ -16,11 +16,11 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import AnswerWithheld, InputError, InstallError, KanonError, NotPermitted, QueryRefused
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.load_facts import names_in
-from kanon_pg.queries.records import NamedMark, keep_marks
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.load_facts import names_in
+from kanon_pg.queries.reading.scanner import scan
+from kanon_pg.queries.record.records import NamedMark, keep_marks
 from kanon_pg.queries.request import QueryRequest, withheld
-from kanon_pg.queries.scanner import scan
 
 _ATTEMPTS = 3
 

@@ -12,11 +12,11 @@ from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableRelation, as_given
-from kanon_pg.queries.facts import Relation, Role
-from kanon_pg.queries.load_facts import load_relation
 from kanon_pg.queries.noise.mechanism import capacity
 from kanon_pg.queries.protection_rules import ProtectionRules, rules_from_arguments
-from kanon_pg.queries.records import begin_record
+from kanon_pg.queries.reading.facts import Relation, Role
+from kanon_pg.queries.reading.load_facts import load_relation
+from kanon_pg.queries.record.records import begin_record
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.subject import stored_declaration
 
@@ -33,7 +33,7 @@ def protect(
     options : mapping or None
         Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     folder : str, optional
-        Folder of the records of answers, as in `kanon_pg.queries.records.open_record`.
+        Folder of the records of answers, as in `kanon_pg.queries.record.records.open_record`.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, as_given
-from kanon_pg.queries.noise.settings import NoiseSettings, noise_settings
+from kanon_pg.queries.noise_settings import NoiseSettings, noise_settings
 from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
-from kanon_pg.queries.findings import Finding
+from kanon_pg.queries.reading.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)

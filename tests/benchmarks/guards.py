@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 import psycopg
 from rich.table import Table
 
-from kanon_pg.queries.record import Record
-from kanon_pg.queries.sketches import FigureSet
+from kanon_pg.queries.record.record import Record
+from kanon_pg.queries.record.sketches import FigureSet
 from tests.benchmarks.server import bench_server
 from tests.benchmarks.settings import Settings, table
 from tests.benchmarks.tpch import median_cpu

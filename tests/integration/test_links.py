@@ -21,8 +21,8 @@ from kanon_pg.errors import (
     UnsuitableColumn,
     UnsuitableRelation,
 )
-from kanon_pg.queries.facts import Facts, Link, Protection, Relation, Role, Volatility
-from kanon_pg.queries.load_facts import load_facts
+from kanon_pg.queries.reading.facts import Facts, Link, Protection, Relation, Role, Volatility
+from kanon_pg.queries.reading.load_facts import load_facts
 from tests.fixtures.interfaces import Interface, interface_of
 
 _SHOP = """

@@ -33,7 +33,7 @@ Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
 
 RecordStates = Callable[[], list[dict[str, Any]]]
-"""Says of every record of answers whether it can be used: `kanon_pg.queries.records.record_states`."""
+"""Says of every record of answers whether it can be used: `kanon_pg.queries.record.records.record_states`."""
 
 TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
 """Columns of the trial's table that it publishes as quasi-identifiers, all of them."""

@@ -8,9 +8,9 @@ from typing import Any
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.queries.noise.mechanism import Loss, capacity, epsilon_of, together
-from kanon_pg.queries.noise.settings import NoiseSettings
+from kanon_pg.queries.noise_settings import NoiseSettings
 from kanon_pg.queries.protection_rules import fetch_rules
-from kanon_pg.queries.records import open_record
+from kanon_pg.queries.record.records import open_record
 
 
 def accounts(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:

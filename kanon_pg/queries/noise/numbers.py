@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from kanon_pg.queries.blocks import Block, Source
-from kanon_pg.queries.facts import Role
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.forms import never_fails
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.people.forms import never_fails
+from kanon_pg.queries.reading.blocks import Block, Source
+from kanon_pg.queries.reading.facts import Role
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.trees import Tree
 
 Bounds = tuple[float, float]
 

@@ -25,14 +25,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.blocks import PERCENTILES, SPREADS, Block, Figure, column_name
-from kanon_pg.queries.facts import Facts
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.guarded import SEED, BlockWriter, text_of
+from kanon_pg.queries.counting.guarded import SEED, BlockWriter, text_of
 from kanon_pg.queries.noise.numbers import Bounds, bounds_of, require_no_failure
-from kanon_pg.queries.noise.settings import NoiseSettings
-from kanon_pg.queries.people import People
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.noise_settings import NoiseSettings
+from kanon_pg.queries.people.people import People
+from kanon_pg.queries.reading.blocks import PERCENTILES, SPREADS, Block, Figure, column_name
+from kanon_pg.queries.reading.facts import Facts
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.trees import Tree
 
 ROW = 2**10
 """What a row adds to a count of rows, so that rows can weigh less than one."""
@@ -89,7 +89,7 @@ class NoisyFigure:
     Parameters
     ----------
     function : str
-        As in `kanon_pg.queries.blocks.Figure`.
+        As in `kanon_pg.queries.reading.blocks.Figure`.
     count, total, squares : int
         Places of numbers; -1 for none. The count is -1 where it is that of the group's people.
     centre, reach : float

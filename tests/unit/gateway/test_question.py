@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.gateway.question import question, with_constants
-from kanon_pg.queries.scanner import scan, take_out_constants
+from kanon_pg.queries.reading.scanner import scan, take_out_constants
 
 NAMES = frozenset({"patients", "Straße", 'a"b'})
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.queries.cutting import cut
-from kanon_pg.queries.facts import Column, Facts, Protection, Relation, Role, Volatility
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.forms import check_forms
-from kanon_pg.queries.guarded import Guarded, guarded
-from kanon_pg.queries.people import people_of
-from kanon_pg.queries.scanner import scan, take_out_constants
-from kanon_pg.queries.trees import parse
+from kanon_pg.queries.counting.guarded import Guarded, guarded
+from kanon_pg.queries.people.forms import check_forms
+from kanon_pg.queries.people.people import people_of
+from kanon_pg.queries.reading.cutting import cut
+from kanon_pg.queries.reading.facts import Column, Facts, Protection, Relation, Role, Volatility
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import scan, take_out_constants
+from kanon_pg.queries.reading.trees import parse
 
 PATIENTS = Relation(
     1,

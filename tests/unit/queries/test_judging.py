@@ -8,8 +8,8 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.queries.guarded import Guarded, Measure
-from kanon_pg.queries.judging import BlockRow, judge
+from kanon_pg.queries.counting.guarded import Guarded, Measure
+from kanon_pg.queries.counting.judging import BlockRow, judge
 from tests.fixtures.examples import examples
 
 K, BUCKETS = 5, 128

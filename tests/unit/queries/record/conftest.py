@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.queries.record import Record
+from kanon_pg.queries.record.record import Record
 from tests.fixtures.records import K
 
 

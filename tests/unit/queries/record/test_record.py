@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.errors import InputError, LedgerError, LedgerUnavailable
-from kanon_pg.queries.record import Record
-from kanon_pg.queries.record_log import QueryBudget
+from kanon_pg.queries.record.log import QueryBudget
+from kanon_pg.queries.record.record import Record
 from tests.fixtures.records import K, answer, conflicts, figure
 
 
@@ -209,6 +209,6 @@ def test_a_record_has_more_buckets_for_a_larger_k(tmp_path: Path) -> None:
 
 
 def test_a_full_record_says_so(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kanon_pg.queries.recorded_sets._MOST_SETS", 1)
+    monkeypatch.setattr("kanon_pg.queries.record.sets._MOST_SETS", 1)
     with pytest.raises(LedgerError, match="full"):
         answer(record, figure(range(20)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.queries.record import Record, Spending
+from kanon_pg.queries.record.record import Record, Spending
 
 LOSS = (0.01, 1e-8, 1.0, 1e-6)
 

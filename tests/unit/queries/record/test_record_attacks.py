@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.queries.record import Record
-from kanon_pg.queries.record_log import Mark
+from kanon_pg.queries.record.log import Mark
+from kanon_pg.queries.record.record import Record
 from tests.fixtures.records import answer, figure
 
 

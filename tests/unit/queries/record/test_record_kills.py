@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.queries.record import Record
-from kanon_pg.queries.record_log import Mark
-from kanon_pg.queries.sketches import conflict
+from kanon_pg.queries.record.log import Mark
+from kanon_pg.queries.record.record import Record
+from kanon_pg.queries.record.sketches import conflict
 from tests.fixtures.records import K, conflicts, figure
 
 _WRITER = """
 import sys
 from pathlib import Path
-from kanon_pg.queries import recorded_sets
-from kanon_pg.queries.record import Record
+from kanon_pg.queries.record import sets as recorded_sets
+from kanon_pg.queries.record.record import Record
 from tests.fixtures.records import answer, figure
 recorded_sets._FRESH_KEYS = 50
 record = Record.open(Path(sys.argv[1]))
@@ -34,7 +34,7 @@ for number in range(int(sys.argv[2]), 10_000):
 _RACER = """
 import sys
 from pathlib import Path
-from kanon_pg.queries.record import Record
+from kanon_pg.queries.record.record import Record
 from tests.fixtures.records import K, figure
 record = Record.open(Path(sys.argv[1]))
 for number in range(20):

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.errors import InputError
-from kanon_pg.queries import recorded_sets
-from kanon_pg.queries.record import Record
-from kanon_pg.queries.sketches import FigureSet, conflict
+from kanon_pg.queries.record import sets as recorded_sets
+from kanon_pg.queries.record.record import Record
+from kanon_pg.queries.record.sketches import FigureSet, conflict
 from tests.fixtures.records import BUCKETS, K, answer, conflicts, figure, people_sketch
 
 

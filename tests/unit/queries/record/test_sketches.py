@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_pg.errors import InputError
-from kanon_pg.queries.sketches import FigureSet, Shape, conflict, differ
+from kanon_pg.queries.record.sketches import FigureSet, Shape, conflict, differ
 
 SHAPES = [(8, 2), (12, 3), (16, 4), (24, 4), (40, 3), (128, 5), (128, 25), (512, 100)]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier, Literal
-from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.reading.findings import Refusal
 
 MOST_CHARACTERS = 100_000
 MOST_TOKENS = 10_000

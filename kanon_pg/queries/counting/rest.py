@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier, Literal
-from kanon_pg.queries.blocks import Cut
-from kanon_pg.queries.trees import render
+from kanon_pg.queries.reading.blocks import Cut
+from kanon_pg.queries.reading.trees import render
 
 
 @dataclass(frozen=True, slots=True)

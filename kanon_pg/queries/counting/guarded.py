@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.blocks import (
+from kanon_pg.queries.people.forms import COMPARISONS
+from kanon_pg.queries.people.people import People
+from kanon_pg.queries.reading.blocks import (
     EXTREMES,
     PERCENTILES,
     SPREADS,
@@ -21,12 +23,10 @@ from kanon_pg.queries.blocks import (
     column_name,
     equal_columns,
 )
-from kanon_pg.queries.facts import Column, Facts
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.forms import COMPARISONS
-from kanon_pg.queries.people import People
-from kanon_pg.queries.scanner import NUMBER_MARK
-from kanon_pg.queries.trees import Tree, render
+from kanon_pg.queries.reading.facts import Column, Facts
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import NUMBER_MARK
+from kanon_pg.queries.reading.trees import Tree, render
 
 SEED = "$1::pg_catalog.int8"
 """Of all hashes; only the record knows it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.reading.trees import Tree
 
 _SQL_NAMES = {
     "CurrentDate": "current_date",

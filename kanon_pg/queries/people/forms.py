@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.blocks import BIGINT, EXTREMES, PERCENTILES, SPREADS, Block, Figure, column_name
-from kanon_pg.queries.facts import Facts, Role, Volatility
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.people import People
-from kanon_pg.queries.scanner import NUMBER_MARK, PLACE
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.people.people import People
+from kanon_pg.queries.reading.blocks import BIGINT, EXTREMES, PERCENTILES, SPREADS, Block, Figure, column_name
+from kanon_pg.queries.reading.facts import Facts, Role, Volatility
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import NUMBER_MARK, PLACE
+from kanon_pg.queries.reading.trees import Tree
 
 _CONNECTIVES = frozenset({"And", "Or", "Not", "Paren"})
 _PATTERNS = frozenset({"Like", "ILike", "RegexpLike", "RegexpILike"})

@@ -24,8 +24,8 @@ from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnknownName
-from kanon_pg.queries.facts import Column, Facts, Link, Protection, Relation, Role, Volatility
-from kanon_pg.queries.scanner import Token, scan
+from kanon_pg.queries.reading.facts import Column, Facts, Link, Protection, Relation, Role, Volatility
+from kanon_pg.queries.reading.scanner import Token, scan
 
 READER = "kanon_reader"
 """The role that reads what queries are about."""

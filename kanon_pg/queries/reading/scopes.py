@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from kanon_pg.queries.blocks import Source, column_tree, name_tree
-from kanon_pg.queries.facts import Facts, Relation, Role
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.reading.blocks import Source, column_tree, name_tree
+from kanon_pg.queries.reading.facts import Facts, Relation, Role
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.trees import Tree
 
 _NOT_COLUMNS = frozenset(
     [

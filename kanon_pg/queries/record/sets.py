@@ -23,7 +23,7 @@ from hashlib import blake2b
 from itertools import chain
 
 from kanon_pg.errors import InputError, LedgerError
-from kanon_pg.queries.sketches import KEY_BITS, FigureSet, Keys, Shape, differ
+from kanon_pg.queries.record.sketches import KEY_BITS, FigureSet, Keys, Shape, differ
 
 SCHEMA = """
 CREATE TABLE channels (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name));

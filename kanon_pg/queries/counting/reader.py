@@ -9,7 +9,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reader_role
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import NotPermitted
-from kanon_pg.queries.findings import Refusal
+from kanon_pg.queries.reading.findings import Refusal
 
 
 def query_reader(db: Database, oids: Sequence[int]) -> int | None:

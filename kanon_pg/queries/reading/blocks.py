@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanon_pg.queries.facts import Column, Relation
-from kanon_pg.queries.scanner import PLACE
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.reading.facts import Column, Relation
+from kanon_pg.queries.reading.scanner import PLACE
+from kanon_pg.queries.reading.trees import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,11 @@ from typing import Literal
 from urllib.parse import quote
 
 from kanon_pg.errors import InputError, LedgerError, LedgerUnavailable
-from kanon_pg.queries import record_log, recorded_sets
-from kanon_pg.queries.record_log import BEGIN_ANEW, BudgetStatus, Event, LogEntry, Mark, QueryBudget, damaged
-from kanon_pg.queries.recorded_sets import RecordedSets, packed_numbers, unpacked_numbers
-from kanon_pg.queries.sketches import FigureSet, Shape
+from kanon_pg.queries.record import log as record_log
+from kanon_pg.queries.record import sets as recorded_sets
+from kanon_pg.queries.record.log import BEGIN_ANEW, BudgetStatus, Event, LogEntry, Mark, QueryBudget, damaged
+from kanon_pg.queries.record.sets import RecordedSets, packed_numbers, unpacked_numbers
+from kanon_pg.queries.record.sketches import FigureSet, Shape
 
 _APPLICATION = 0x6B616E6F
 _FORMAT = 1

@@ -15,10 +15,10 @@ from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, UnknownName
-from kanon_pg.queries.facts import Protection
-from kanon_pg.queries.load_facts import load_relation
-from kanon_pg.queries.record import Record
-from kanon_pg.queries.record_log import Mark
+from kanon_pg.queries.reading.facts import Protection
+from kanon_pg.queries.reading.load_facts import load_relation
+from kanon_pg.queries.record.log import Mark
+from kanon_pg.queries.record.record import Record
 
 FOLDER = "kanon_ledger"
 """Name of the folder in the server's data directory, with one folder for each database."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from kanon_pg.queries.blocks import (
+from kanon_pg.queries.reading.blocks import (
     BIGINT,
     EXTREMES,
     FIGURES,
@@ -26,12 +26,12 @@ from kanon_pg.queries.blocks import (
     column_tree,
     name_tree,
 )
-from kanon_pg.queries.facts import Column, Facts, Relation
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.naming import given_name
-from kanon_pg.queries.scanner import scan, take_out_constants
-from kanon_pg.queries.scopes import Derived, Scope, folded, relation_named, table_tree
-from kanon_pg.queries.trees import Tree, parse
+from kanon_pg.queries.reading.facts import Column, Facts, Relation
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.naming import given_name
+from kanon_pg.queries.reading.scanner import scan, take_out_constants
+from kanon_pg.queries.reading.scopes import Derived, Scope, folded, relation_named, table_tree
+from kanon_pg.queries.reading.trees import Tree, parse
 
 BLOCK = "kanon_block_"
 """How the names of tables begin that stand for blocks."""

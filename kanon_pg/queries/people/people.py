@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kanon_pg.queries.blocks import Block, Source, column_name
-from kanon_pg.queries.facts import Facts, Link, Relation
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.trees import Tree
+from kanon_pg.queries.reading.blocks import Block, Source, column_name
+from kanon_pg.queries.reading.facts import Facts, Link, Relation
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.trees import Tree
 
 
 @dataclass(frozen=True, slots=True)

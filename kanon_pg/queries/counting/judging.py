@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import TypeAlias
 from zlib import crc32
 
-from kanon_pg.queries.guarded import NOBODY, Guarded
-from kanon_pg.queries.sketches import FigureSet, Shape, conflict
-from kanon_pg.queries.sketches import Keys as SketchKeys
+from kanon_pg.queries.counting.guarded import NOBODY, Guarded
+from kanon_pg.queries.record.sketches import FigureSet, Shape, conflict
+from kanon_pg.queries.record.sketches import Keys as SketchKeys
 
 MOST_KEYS = 8
 """Keys of a block: an answer is rolled up over every subset of them."""

@@ -17,8 +17,8 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 
-from kanon_pg.queries.findings import Refusal
-from kanon_pg.queries.scanner import NUMBER_MARK, PLACE, Scanned, Token, scan
+from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import NUMBER_MARK, PLACE, Scanned, Token, scan
 
 _KEPT = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 """Calls that have a grammar of their own."""

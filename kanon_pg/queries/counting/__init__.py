@@ -1,0 +1,5 @@
+"""Exact answers: a block is read once, its people are counted, and rows about too few are left out.
+
+`guarded` is the SQL that counts; `reader` and `scans` say with whose rights and how relations are read;
+`judging` decides which rows are shown; `rest` is the analyst's own SQL over these rows.
+"""
