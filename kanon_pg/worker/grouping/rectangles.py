@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
 
@@ -17,9 +17,9 @@ from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
     Candidates,
+    Partitioning,
     PartitionOutcome,
     best_partition,
-    is_affordable,
 )
 from kanon_pg.worker.grouping.result import (
     CostKind,
@@ -40,44 +40,11 @@ _MOST_CORNERS = 2_000_000
 Box = tuple[int, int, int, int]
 
 
-def exact_rectangles(
-    points: NDArray[np.float64],
-    weights: Weights,
-    known: Numbers,
-    k: int,
-    kind: CostKind,
-    bound: int,
-    clock: Clock,
-) -> PartitionOutcome:
-    """Return the best partition of different points by disjoint bounding boxes, as far as the time allows.
-
-    Two closed boxes are disjoint if some line parallel to an axis parts them without touching either. Says
-    nothing new if there are more than `MOST_RECTANGLES` that can be part of a solution.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, 2)
-        Different from each other.
-    known : ndarray of int64, shape (n,)
-        Classes numbered from 0, each of at least k and alone in its bounding box.
-    bound : int
-        What is proven already.
-    """
-    ranks = np.stack([np.unique(points[:, axis], return_inverse=True)[1] for axis in (0, 1)], axis=1)
-
-    def candidates_below(cost: int) -> Candidates | None:
-        found = _boxes(ranks, weights, k, kind, cost, clock)
-        return None if found is None else (found[1], _overlaps(*found))
-
-    return best_partition(candidates_below, weights, known, k, kind, bound, clock)
-
-
 def _boxes(
-    ranks: NDArray[np.int64], weights: Weights, k: int, kind: CostKind, cost: int, clock: Clock
+    ranks: NDArray[np.int64], known: Partitioning, largest: int, clock: Clock
 ) -> tuple[list[Box], list[Candidate]] | None:
-    """Return every bounding box of points that has k and is affordable, None if there are too many."""
-    boxes: list[Box] = []
-    candidates: list[Candidate] = []
+    """Return every bounding box of points that has k, up to a size, None if there are too many."""
+    boxes: list[tuple[Box, Candidate]] = []
     width, height = (int(ranks[:, axis].max()) + 1 for axis in (0, 1))
     if (width * height) ** 2 > 4 * _MOST_CORNERS:
         return None
@@ -87,45 +54,32 @@ def _boxes(
                 return None
             column = np.flatnonzero((ranks[:, 0] >= left) & (ranks[:, 0] <= right))
             column = column[np.argsort(ranks[column, 1], kind="stable")]
-            if not {left, right} <= set(ranks[column, 0].tolist()):
-                continue
-            found = _in_column(ranks, weights, column, (left, right), k, kind, cost)
-            for box, candidate in found:
-                boxes.append(box)
-                candidates.append(candidate)
+            if {left, right} <= set(ranks[column, 0].tolist()):
+                boxes += _in_column(ranks, known, column, (left, right), largest)
             if len(boxes) > MOST_RECTANGLES:
                 return None
-    return boxes, candidates
+    return [box for box, _ in boxes], [candidate for _, candidate in boxes]
 
 
 def _in_column(
-    ranks: NDArray[np.int64],
-    weights: Weights,
-    column: Numbers,
-    sides: tuple[int, int],
-    k: int,
-    kind: CostKind,
-    cost: int,
-) -> list[tuple[Box, Candidate]]:
-    """Return the boxes that touch the left and the right side of a column of points, from low to high."""
-    found = []
+    ranks: NDArray[np.int64], known: Partitioning, column: Numbers, ends: tuple[int, int], largest: int
+) -> Iterator[tuple[Box, Candidate]]:
+    """Yield the boxes that touch the left and the right end of a column of points, from low to high."""
     rows, across = ranks[column, 1].tolist(), ranks[column, 0].tolist()
     for first, bottom in enumerate(rows):
         if first and rows[first - 1] == bottom:
             continue
         size = 0
         for last in range(first, len(rows)):
-            size += int(weights[column[last]])
-            is_whole_row = last + 1 == len(rows) or rows[last + 1] != rows[last]
-            if not is_whole_row or size < k:
+            size += int(known.weights[column[last]])
+            is_last_of_row = last + 1 == len(rows) or rows[last + 1] != rows[last]
+            if not is_last_of_row or size < known.k:
                 continue
-            if not is_affordable(size, k, kind, cost):
+            if size > largest:
                 break
-            if set(sides) <= set(across[first : last + 1]):
+            if set(ends) <= set(across[first : last + 1]):
                 values = tuple(sorted(column[first : last + 1].tolist()))
-                box = (sides[0], bottom, sides[1], rows[last])
-                found.append((box, Candidate(values, size)))
-    return found
+                yield (ends[0], bottom, ends[1], rows[last]), Candidate(values, size)
 
 
 def _overlaps(boxes: Sequence[Box], candidates: Sequence[Candidate]) -> list[tuple[int, int]]:
@@ -136,6 +90,21 @@ def _overlaps(boxes: Sequence[Box], candidates: Sequence[Candidate]) -> list[tup
         for one, other in combinations(range(len(boxes)), 2)
         if _meet(boxes[one], boxes[other]) and sets[one].isdisjoint(sets[other])
     ]
+
+
+def _exactly(points: NDArray[np.float64], known: Partitioning, clock: Clock) -> PartitionOutcome:
+    """Return the best partition of different points by disjoint bounding boxes, as far as the time allows.
+
+    Two closed boxes are disjoint if some line parallel to an axis parts them without touching either. Says
+    nothing new if there are more than `MOST_RECTANGLES` that can be part of a solution.
+    """
+    ranks = np.stack([np.unique(points[:, axis], return_inverse=True)[1] for axis in (0, 1)], axis=1)
+
+    def candidates(largest: int) -> Candidates | None:
+        boxes = _boxes(ranks, known, largest, clock)
+        return None if boxes is None else (boxes[1], _overlaps(*boxes))
+
+    return best_partition(candidates, known, clock)
 
 
 def _meet(one: Box, other: Box) -> bool:
@@ -228,7 +197,7 @@ def rectangles(
     class_of, boxes = _best_cuts(points, merged, k, cost_kind)
     name = KD
     if method == "exact":
-        exact = exact_rectangles(points, merged, class_of, k, cost_kind, bound, clock or Clock())
+        exact = _exactly(points, Partitioning(merged, class_of, k, cost_kind, bound), clock or Clock())
         if exact.bound > bound:
             bound, proof = exact.bound, PROOF
         filled = None if exact.class_of is None else _filled(points, exact.class_of)

@@ -7,7 +7,7 @@ import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName
 from kanon_pg.worker.grouping.rectangles import rectangles
-from kanon_pg.worker.grouping.region_moves import low_degree_tree, neighbours_of
+from kanon_pg.worker.grouping.region_moves import degree_of, graph_of, low_degree_tree
 from kanon_pg.worker.grouping.regions import regions
 
 
@@ -24,14 +24,14 @@ def test_a_grid_of_ones_is_cut_without_rest() -> None:
 
 
 def test_a_grid_has_a_path_and_a_star_has_none() -> None:
-    assert low_degree_tree(range(24), neighbours_of(24, grid(6, 4))).degree <= 3
-    assert low_degree_tree(range(6), neighbours_of(6, [(0, one) for one in range(1, 6)])).degree == 5
+    assert degree_of(low_degree_tree(graph_of(24, grid(6, 4)))) <= 3
+    assert degree_of(low_degree_tree(graph_of(6, [(0, one) for one in range(1, 6)]))) == 5
 
 
 def test_an_edge_is_exchanged_to_lower_the_degree() -> None:
     """A wheel: the search may branch at the hub, but there is a path."""
     wheel = [(0, one) for one in range(1, 9)] + [(one, one % 8 + 1) for one in range(1, 9)]
-    assert low_degree_tree(range(9), neighbours_of(9, wheel)).degree <= 2
+    assert degree_of(low_degree_tree(graph_of(9, wheel))) <= 2
 
 
 def test_a_star_of_light_leaves_reaches_the_bound_of_the_lemma() -> None:
