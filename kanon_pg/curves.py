@@ -53,8 +53,6 @@ class CurvePoint:
 
     Parameters
     ----------
-    k : int
-        Fewest people per class.
     suppressed_cells : int
         Suppressed cells of the best solution found.
     suppressed_share : float
@@ -65,12 +63,6 @@ class CurvePoint:
         What every solution costs at least, proven; never decreases with k. None if nothing is proven.
     gap : float or None
         (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
-    optimal : bool
-        Whether no solution is cheaper, proven.
-    classes : int
-        Equivalence classes of the solution.
-    average_class : float
-        Mean people per class.
     method : str
         What found the solution, and for which k if for a larger one.
     elapsed : float
@@ -99,10 +91,6 @@ class Curve:
 
     Parameters
     ----------
-    relation : str
-        Qualified name of the table or view.
-    rows, people, row_types : int
-        Rows, distinct people and distinct quasi-identifier tuples.
     quasi_identifiers : tuple of str
         The columns in which cells may be suppressed.
     row_weight : float
@@ -122,15 +110,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """What a solver found for one k.
-
-    Parameters
-    ----------
-    outcome : SolveOutcome
-        The solution and its bound.
-    seconds : float
-        How long it took.
-    """
+    """The outcome of a solver for one k, and how many seconds it took."""
 
     outcome: SolveOutcome
     seconds: float
@@ -141,22 +121,8 @@ def points_of(ks: Sequence[int], solved: Mapping[int, SolvedPoint], cells: int) 
 
     Parameters
     ----------
-    ks : sequence of int
-        The values of k, ascending.
     solved : mapping of int to SolvedPoint
         What was solved, at least for the largest k; for the others memory did not suffice.
-    cells : int
-        Quasi-identifier cells of the table.
-
-    Returns
-    -------
-    tuple of CurvePoint
-        One per k. Costs and bounds never decrease with k.
-
-    Raises
-    ------
-    SolverError
-        If what was proven for one k contradicts what was found for a larger one.
 
     Notes
     -----
@@ -229,12 +195,8 @@ class CurveRequest:
 
     Parameters
     ----------
-    ks : sequence of int
-        All different, at most `MOST_KS`.
     patterns : list or dict, optional
         Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
-    method : str
-        One of `kanon_pg.core.solving.METHODS`.
     """
 
     relation: AnyRelation
@@ -277,19 +239,7 @@ def _check_ks(ks: Any) -> None:
 
 
 def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
-    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL, or there is no quasi-identifier or too many.
-    UnknownName
-        If the relation or a column does not exist.
-    UnsuitableColumn
-        If a column cannot be a quasi-identifier.
-    NotPermitted
-        If the caller may not read the columns.
-    """
+    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights."""
     subject = resolve(db, request.relation)
     known = subject.roles or Roles()
     if subject.hides_people or subject.counts_people:
@@ -312,11 +262,6 @@ def curve(db: Database, request: CurveRequest) -> Curve:
 
     The row types are counted once. The largest k comes first, each gets an equal share of the time for
     searching that is left. A first solution is found for each, whatever it takes.
-
-    Returns
-    -------
-    Curve
-        One point per k, see `kanon_pg.curves.points_of`.
     """
     request.check()
     subject, columns = curve_columns(db, request)
@@ -372,11 +317,6 @@ class _Solving:
         """Solve for each k, the largest first; what one does not use of its time goes to the others.
 
         What all leave goes once more to those whose time ended, as far as it is more than they had.
-
-        Raises
-        ------
-        MemoryExceeded
-            Memory did not suffice for the largest k; any other k can do with the solution of a larger one.
         """
         solved: dict[int, SolvedPoint] = {}
         given: dict[int, float] = {}

@@ -227,8 +227,6 @@ class ClassFigures:
         Totals; `people` are distinct in the whole relation.
     memberships : int
         Sum of the sizes of all classes: a person in two classes counts twice.
-    smallest, largest : int
-        Sizes of classes, in people.
     discernibility : int
         Sum of squared numbers of rows.
     diversity : float
@@ -246,13 +244,7 @@ class ClassFigures:
 
 
 def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | None:
-    """Count the classes in one statement.
-
-    Returns
-    -------
-    ClassFigures or None
-        None if the relation has no rows.
-    """
+    """Count the classes in one statement; None if the relation has no rows."""
     # One key alone has the same groups as the whole key: no grouping set of its own then.
     separate = len(measured.quasi_identifiers) > 1 or measured.suppressed is not None
     marks = (
@@ -324,21 +316,7 @@ def _diversity(column: ColumnFacts, number: int, found: Row) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveFigures:
-    """Worst figures over all classes; see `kanon_pg.measures.Measures` for the definitions.
-
-    Parameters
-    ----------
-    distinct_l : int
-        >= 1.
-    entropy_l, frequency_l : float
-        >= 1.
-    t_equal : float
-        0 to 1.
-    t_ordered : float or None
-        0 to 1; None for types without a scale.
-    delta_disclosure, beta_likeness : float
-        >= 0.
-    """
+    """Worst figures over all classes; see `kanon_pg.measures.Measures` for the definitions."""
 
     distinct_l: int
     entropy_l: float
@@ -356,10 +334,6 @@ def measure_sensitive(
 
     Parameters
     ----------
-    measured : MeasuredRelation
-        What to measure; at least one row.
-    column : ColumnFacts
-        One of its sensitive columns.
     many_classes : bool
         Whether to count twice rather than to store every class; changes the time, never the result.
 
@@ -419,17 +393,6 @@ def measure(db: Database, request: MeasureRequest) -> Measures:
     db : Database
         For one consistent figure its statements share a snapshot (a STABLE function, or a REPEATABLE READ
         transaction).
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL or empty, a column has two roles, or no quasi-identifier is left.
-    UnknownName
-        If the relation or a column does not exist.
-    NotPermitted
-        If the caller may not read the columns.
-    UnsuitableColumn
-        If a column's type has no equality.
     """
     return figures_of(db, resolve_measured(db, request))
 
@@ -439,11 +402,6 @@ def resolve_measured(db: Database, request: MeasureRequest) -> MeasuredRelation:
 
     What the call does not name are the known roles; otherwise every column is a quasi-identifier except
     single-column keys. A column named in the call leaves the other role's default.
-
-    Raises
-    ------
-    InputError, UnknownName, NotPermitted, UnsuitableColumn
-        As `measure`.
     """
     subject = resolve(db, request.relation)
     given = None if request.quasi_identifiers is None else subject.columns(request.quasi_identifiers)
@@ -477,13 +435,7 @@ def _require_measurable(
 
 
 def figures_of(db: Database, measured: MeasuredRelation) -> Measures:
-    """Measure what was resolved before.
-
-    Raises
-    ------
-    InputError
-        If the relation has no rows.
-    """
+    """Measure what was resolved before; refuse a relation without rows."""
     db.progress("counting classes")
     counts = count_classes(db, measured)
     if counts is None:
@@ -497,15 +449,7 @@ def figures_of(db: Database, measured: MeasuredRelation) -> Measures:
 
 
 def combine(counts: ClassFigures, figures: Sequence[SensitiveFigures]) -> Measures:
-    """Put the counts of all classes and the worst sensitive column together.
-
-    Parameters
-    ----------
-    counts : ClassFigures
-        At least one class.
-    figures : sequence of SensitiveFigures
-        One per sensitive column.
-    """
+    """Put the counts of all classes and the worst sensitive column together."""
     average = counts.memberships / counts.classes
     ordered = [f.t_ordered for f in figures if f.t_ordered is not None]
     distinct_l = min((f.distinct_l for f in figures), default=None)

@@ -33,13 +33,7 @@ from kanon_pg.relations.subject import Subject, no_rows
 
 
 def risk(db: Database, call: RiskRequest) -> tuple[RiskFigures, ...]:
-    """Return the risk of a relation and, unless columns are given, of its releases.
-
-    Returns
-    -------
-    tuple of RiskFigures
-        The relation first, then its releases that the caller may read, by name.
-    """
+    """Return the risk of a relation and, unless columns are given, of its releases by name."""
     call.check()
     known = look_up(db, call.relation)
     subject = linking_columns(db, known, call.columns)
@@ -73,13 +67,7 @@ def notice_rows_are_counted(db: Database, known: Subject) -> None:
 
 
 def release_risk(worker: AuditSession, call: RiskRequest, release: Row) -> RiskFigures:
-    """Return the risk of a release by its own quasi-identifiers.
-
-    Parameters
-    ----------
-    release : mapping
-        One of `releases_of`.
-    """
+    """Return the risk of a release, one of `releases_of`, by its own quasi-identifiers."""
     known = look_up(worker.db, release["view"])
     if known.hides_people:
         return risk_in_people(worker, call, known)
@@ -101,10 +89,6 @@ def relation_risk(
     ----------
     subject : AuditSubject
         What the attacker knows.
-    sensitive : tuple of AuditColumn
-        None of them known to the attacker.
-    population : AuditSubject, optional
-        A register by the same columns.
     counted : Counted, optional
         The row types of exactly these columns, if they are there already.
     """
@@ -132,13 +116,7 @@ def relation_risk(
 
 
 def _population(db: Database, relation: str, subject: AuditSubject) -> AuditSubject:
-    """Return the register by the same columns.
-
-    Raises
-    ------
-    UnsuitableColumn
-        A column of the register has another type, so that its values cannot be compared.
-    """
+    """Return the register by the same columns; refuse one whose types differ."""
     known = look_up(db, relation)
     register = linking_columns(db, known, subject.names, in_order=True)
     for ours, theirs in zip(subject.columns, register.columns, strict=True):
@@ -180,13 +158,7 @@ class ClassesOfSize:
 
 
 def class_sizes(db: Database, known: Subject) -> tuple[ClassesOfSize, ...]:
-    """Return the classes of a release by their size in people, ascending.
-
-    Raises
-    ------
-    InputError
-        If the release has no rows.
-    """
+    """Return the classes of a release by their size in people, ascending."""
     found = db.rows(statement("audit_class_sizes"), known.release)
     if not found:
         raise no_rows(known.relation)
@@ -205,13 +177,7 @@ def class_sizes(db: Database, known: Subject) -> tuple[ClassesOfSize, ...]:
 
 
 def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> RiskFigures:
-    """Return the risk of a release by its own quasi-identifiers.
-
-    Parameters
-    ----------
-    known : Subject
-        A release that hides people.
-    """
+    """Return the risk of a release that hides people, by its own quasi-identifiers."""
     worker.db.progress("counting")
     sizes = class_sizes(worker.db, known)
     answer = worker.run(

@@ -45,13 +45,7 @@ from kanon_pg.relations.subject import LOSSES, Roles, no_rows
 
 
 def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]) -> AuditResult:
-    """Return a result with the figures of columns and of all columns together.
-
-    Parameters
-    ----------
-    details : mapping
-        What the worker counted.
-    """
+    """Add the figures of columns and of all columns together, as the worker counted them."""
     return replace(
         result,
         column_figures=_column_figures(result, subject, details),
@@ -91,7 +85,7 @@ _UNIQUES_SECONDS = 3.0
 def with_risk(
     worker: AuditSession, result: AuditResult, subject: AuditSubject, counted: Counted
 ) -> AuditResult:
-    """Return a result with the risk by the quasi-identifiers, before and after each release."""
+    """Add the risk by the quasi-identifiers, before and after each release."""
     # A person in a class of fewer than k people has a risk above 1 / k.
     call = RiskRequest(None, threshold=1 / result.k, uniques_seconds=_UNIQUES_SECONDS)
     table = _risk_by(worker, call, subject, None, counted)
@@ -151,13 +145,7 @@ _FIGURES = ("smallest_class", "people_at_risk", "rows_at_risk", "distinction", "
 
 
 def audit(db: Database, request: AuditRequest) -> AuditResult:
-    """Find every minimal set of columns that singles out fewer than k people, with the caller's own rights.
-
-    Returns
-    -------
-    AuditResult
-        Each set is proven; what is not listed although it might exist, it says.
-    """
+    """Return every minimal set of columns that singles out fewer than k people, with the caller's rights."""
     request.check()
     began = time.monotonic()
     known = look_up(db, request.relation)
@@ -178,17 +166,7 @@ def audit(db: Database, request: AuditRequest) -> AuditResult:
 
 
 def rows_of_audit(db: Database, request: AuditRequest) -> tuple[ViolatingSet, ...]:
-    """Return the sets of `audit` to somebody who sees nothing else, hence reads no row as an all-clear.
-
-    Raises
-    ------
-    InputError
-        If it is a release that does not tell whose rows it has, and rows show no set.
-    LimitExceeded
-        If no set was found, but not all requested ones could be examined.
-    KanonError
-        As `audit`.
-    """
+    """Return the sets of `audit` to somebody who sees nothing else; refuse what no rows would hide."""
     result = audit(db, request)
     limitation = result.limitation()
     is_as_requested = result.max_columns is not None and result.complete_columns >= result.max_columns
@@ -305,11 +283,8 @@ def _notify(db: Database, result: AuditResult) -> None:
 def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ...]:
     """Return a smallest and a minimal set of columns that identify as much as all columns do.
 
-    Returns
-    -------
-    tuple of IdentifyingSet
-        The smallest set that was found, with what is proven about its size, then the one that Algorithm 5.1
-        of Yuan leaves over.
+    First the smallest set known, with what is proven about its size, then the one that Algorithm 5.1 of Yuan
+    leaves over.
     """
     request.check()
     subject = all_columns(db, look_up(db, request.relation), request.columns)
@@ -354,11 +329,6 @@ def is_anonymous(db: Database, request: AnonymityRequest) -> bool:
 
     The k-anonymity-test of Yuan, "Finding Quasi-identifiers Against k-anonymity", in SQL: by Lemma 1 no
     subset of the columns singles out fewer than k people then.
-
-    Raises
-    ------
-    KanonError
-        As `kanon_pg.audit.columns.linking_columns`; InputError also if the relation has no rows.
     """
     request.check()
     known = look_up(db, request.relation)
@@ -372,10 +342,7 @@ def is_anonymous(db: Database, request: AnonymityRequest) -> bool:
 def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, is_whole: bool) -> bool:
     """Test a release that does not tell which rows are the same person's.
 
-    Raises
-    ------
-    InputError
-        If neither the people in the classes of all quasi-identifiers nor the rows by the columns decide.
+    Refused if neither the people in the classes of all quasi-identifiers nor the rows by the columns decide.
     """
     smallest = class_sizes(db, subject.known)[0].people
     if is_whole:

@@ -114,14 +114,6 @@ class RiskRequest:
 
     Parameters
     ----------
-    sensitive : sequence of str, optional
-        Columns whose homogeneous classes count.
-    threshold : float
-        At least 0 and below 1.
-    population : str, optional
-        Its columns have the same types, too.
-    sampling_fraction : float, optional
-        In (0, 1].
     time_limit : float
         Seconds for searching, > 0; counting is not part of it.
     uniques_seconds : float, optional

@@ -126,15 +126,7 @@ _A_PERSON = "a number that stands for a person"
 
 @dataclass(frozen=True, slots=True)
 class NamedRole:
-    """What a name hints at.
-
-    Parameters
-    ----------
-    role : {'identifier', 'quasi_identifier', 'sensitive'}
-        The role.
-    topic : str
-        What columns of such names are about.
-    """
+    """A role that a name hints at, and what columns of such names are about."""
 
     role: str
     topic: str
@@ -310,8 +302,6 @@ class ObservedColumn:
 
     Parameters
     ----------
-    facts : ColumnFacts
-        Type and keys.
     rows : int
         Rows in which values were counted, >= 0.
     missing : float
@@ -387,11 +377,6 @@ def suggestions_for(columns: Sequence[ObservedColumn]) -> tuple[Suggestion, ...]
     one, and the identifier that stands for a person in several rows becomes the entity, by which people are
     counted. Of the quasi-identifiers those stay that others know best, by their names, and among these those
     that tell most rows apart. All others are withheld, as columns are that a declaration does not mention.
-
-    Parameters
-    ----------
-    columns : sequence of ObservedColumn
-        All columns of a relation.
     """
     decided = [_decide(column) for column in columns]
     named = _identifiers(columns, decided)

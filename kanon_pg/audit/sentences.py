@@ -55,15 +55,7 @@ _MOST_IN_A_SENTENCE = 8
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """Something to do.
-
-    Parameters
-    ----------
-    why : str
-        What it is good for.
-    sql : str
-        The statement to run.
-    """
+    """A statement to run, and what it is good for."""
 
     why: str
     sql: str
@@ -74,11 +66,6 @@ def headline(result: AuditResult) -> str:
 
     A risk by other columns leads only where there is none by the declared quasi-identifiers, or no
     declaration.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With or without details.
     """
     if result.is_anonymous:
         but = " but sensitive columns" if result.sensitive else ""
@@ -105,23 +92,12 @@ def sentences(result: AuditResult) -> tuple[str, ...]:
     """Return what an audit found, the most important first; column names and counts, no values.
 
     What is declared to be known to others comes before what might be.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With or without details.
     """
     return tuple(_all(result))
 
 
 def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
-    """Return what to do about it, each with the exact SQL.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With details.
-    """
+    """Return what to do about it, each with the exact SQL."""
     relation, k = Literal(result.relation), result.k
     steps = []
     if result.column_figures and all(column.role is None for column in result.column_figures):

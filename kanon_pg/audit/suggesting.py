@@ -31,17 +31,7 @@ _ARGUMENTS = {
 
 
 def suggest(db: Database, request: SuggestRequest) -> tuple[Suggestion, ...]:
-    """Propose a role for each column of a relation, with reasons, in the relation's order.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL or has no rows, or the time limit is no time.
-    UnknownName
-        If the relation does not exist.
-    NotPermitted
-        If the caller may not read it.
-    """
+    """Propose a role for each column of a relation, with reasons, in the relation's order."""
     request.check()
     known = look_up(db, request.relation)
     facts = known.relation.columns
@@ -90,17 +80,7 @@ def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> 
 
 
 def declaring(relation: Identifier | str, suggestions: Sequence[Suggestion], between: str = ", ") -> str:
-    """Return the statement that declares what is proposed.
-
-    Parameters
-    ----------
-    relation : Identifier or str
-        The relation; its qualified, quoted name.
-    suggestions : sequence of Suggestion
-        For each column one.
-    between : str
-        What stands between two arguments.
-    """
+    """Return the statement that declares what is proposed for a relation: its quoted name."""
     arguments = [str(Literal(str(relation)))]
     for role, argument in _ARGUMENTS.items():
         names = [one.column for one in suggestions if one.role == role]

@@ -48,13 +48,7 @@ _GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
 
 
 def require_range(column: ColumnFacts) -> None:
-    """Refuse a column whose values have no range type.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If they have none.
-    """
+    """Refuse a column whose values have no range type."""
     if range_type(column.base_type) is None:
         raise UnsuitableColumn(
             f"Column {column.identifier} of type {column.type} has no intervals.",
@@ -72,8 +66,6 @@ def interval_labels(
 
     Parameters
     ----------
-    column : ColumnFacts
-        Of the values.
     values : sequence of FoundValue
         In order.
     classes : sequence of int
@@ -269,12 +261,6 @@ def _classes(values: Sequence[FoundValue], names: Sequence[str], boxes: Sequence
 
 
 def _require_k(classes: Sequence[FoundClass], k: int) -> None:
-    """Refuse classes that are too small: the solver's answer is counted again.
-
-    Raises
-    ------
-    VerificationFailed
-        If there is one.
-    """
+    """Refuse classes that are too small: the solver's answer is counted again."""
     if any(found.size < k for found in classes):
         raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)

@@ -28,8 +28,6 @@ class Weighing:
 
     Parameters
     ----------
-    subject : Subject
-        Table or view.
     weight : ColumnFacts or None
         What a row weighs; None: people count, or rows if nothing identifies people.
     """
@@ -68,15 +66,6 @@ def resolve_weighing(db: Database, call: GroupingRequest) -> Weighing:
 
     With a declared entity each person counts once, at the value that most of their rows have (the first of
     several), so that no class is taken for larger than it is. A weight column takes the place of that.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL.
-    UnknownName
-        If the relation or the weight column does not exist.
-    UnsuitableColumn
-        If the weight is no whole or decimal number, or people cannot be distinguished.
     """
     subject = resolve(db, call.relation)
     weight = None if call.weight is None else subject.relation.column(call.weight)
@@ -89,17 +78,7 @@ def resolve_weighing(db: Database, call: GroupingRequest) -> Weighing:
 
 
 def value_column(db: Database, weighing: Weighing, name: str) -> CanonicalColumn:
-    """Return a column whose values are grouped.
-
-    Raises
-    ------
-    UnknownName
-        If the relation has no such column.
-    NotPermitted
-        If the caller may not read it.
-    UnsuitableColumn
-        If its type has no equality or order.
-    """
+    """Return a column whose values are grouped; refuse one that cannot be read or compared."""
     facts = weighing.relation.column(name)
     _require_counted(db, weighing, (facts,))
     require_equality(db, (facts,), "be grouped")
@@ -118,13 +97,6 @@ def coordinates(db: Database, weighing: Weighing, x: str, y: str | None) -> tupl
     """Return expressions for the coordinates of a row: of two columns of numbers, or of one of points.
 
     Points are PostgreSQL's own, or PostGIS's geometry and geography, wherever that is installed.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        As `value_column`.
-    UnsuitableColumn
-        If a column has neither.
     """
     columns = tuple(weighing.relation.column(name) for name in (x, y) if name is not None)
     _require_counted(db, weighing, columns)
@@ -168,8 +140,6 @@ class CountedValues:
 
     Parameters
     ----------
-    values : tuple of FoundValue
-        With class number 0.
     missing : FoundValue or None
         What stands for missing values, None if there are none.
     """
@@ -196,19 +166,8 @@ def count_values(
 
     Parameters
     ----------
-    weighing : Weighing
-        How rows count.
-    column : CanonicalColumn
-        What has the values.
     positions : tuple of Fragment, optional
         Expressions for a place on the map.
-
-    Raises
-    ------
-    InputError
-        If the relation is empty or a weight cannot be used.
-    MemoryExceeded
-        If there are more than `MOST_VALUES`.
     """
     x, y = positions or (None, None)
     query = statement(
@@ -262,23 +221,7 @@ def _weight(weighing: Weighing, row: Any) -> int:
 
 
 def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> CountedValues:
-    """Refuse values that no classes of k can be made of.
-
-    Parameters
-    ----------
-    missing_apart : bool
-        Whether missing values must be a class of their own.
-
-    Returns
-    -------
-    CountedValues
-        The same; if missing values need no class of their own they are the last of the values.
-
-    Raises
-    ------
-    InfeasibleError
-        If the values, or the missing ones that must be apart, have less than k.
-    """
+    """Refuse values that no classes of k can be made of."""
     missing = counted.missing
     if not missing_apart and missing is not None:
         counted = CountedValues((*counted.values, missing), None)
@@ -294,15 +237,7 @@ def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> Co
 def neighbours(
     db: Database, call: RegionsRequest, weighing: Weighing, counted: CountedValues
 ) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of neighbours as places in the values; others than those are left out.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        As for any relation and its columns.
-    InputError
-        If the adjacency has fewer than two columns, too many rows, or no pair of two values.
-    """
+    """Return the pairs of neighbours as places in the values; others than those are left out."""
     relation = describe(db, call.adjacency, weighing.subject.role)
     names = call.neighbours or [column.name for column in relation.columns[:2]]
     if len(names) < 2:

@@ -24,10 +24,6 @@ class FoundClass:
         What the class is called; None if it has the missing values alone.
     size : int
         Weight of its values, at least k.
-    values : int
-        How many they are.
-    box : tuple of float, or None
-        Of a rectangle.
     """
 
     number: int
@@ -45,8 +41,6 @@ class FoundValue:
     ----------
     value : str or None
         As text; None for missing ones and for points.
-    class_number : int
-        Of its class.
     weight : int
         People, rows, or what the weight column adds up to.
     x, y : float or None
@@ -66,13 +60,8 @@ class Grouped:
 
     Parameters
     ----------
-    relation : str
-        Table or view.
-    columns : tuple of str
-        What was grouped.
     kind : str
         'intervals', 'labels', 'regions' or 'rectangles'.
-    k : int
     unit : str
         What sizes count: 'people', 'rows', or the weight column's name.
     cost_kind : str
@@ -81,19 +70,11 @@ class Grouped:
         Proven: no other grouping of this kind costs less than the bound.
     ratio : float or None
         Cost divided by the bound, >= 1; None if the bound is 0 and the cost is not.
-    optimal : bool
-        Whether it is proven to be the cheapest.
     method, bound_method : str
-    classes : tuple of FoundClass
-        By number.
-    values : tuple of FoundValue
-        In order.
     edges : tuple of (int, int)
         Of regions: neighbours as places in `values`.
     degree : int or None
         Of regions: largest degree of the spanning trees that were cut.
-    termination : Termination
-        How the search ended.
     """
 
     relation: str

@@ -53,13 +53,7 @@ class ColumnValues:
             yield level
 
     def numbers(self) -> list[Decimal]:
-        """Return the values as numbers, in their order.
-
-        Raises
-        ------
-        UnsuitableColumn
-            If the column has no numbers, or infinity or NaN among them.
-        """
+        """Return the values as numbers, in their order."""
         if self.column.base_type not in _NUMBERS:
             raise self.unsuitable("intervals of numbers", "numbers")
         numbers = [Decimal(text) for text in self.texts]
@@ -84,15 +78,7 @@ class ColumnValues:
 
 
 def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) -> ColumnValues:
-    """Read the different values of a column.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If the type has no equality.
-    InputError
-        If the column has no values but NULL, or too many.
-    """
+    """Read the different values of a column."""
     require_equality(db, (column,), "have a hierarchy")
     command = statement(
         "hierarchy_column_values",
@@ -129,11 +115,6 @@ class Spec:
         The object; None is an empty one.
     what : str
         The argument, for sentences: ``options``, ``spec``.
-
-    Raises
-    ------
-    InputError
-        If it is no object.
     """
 
     def __init__(self, given: Any, what: str) -> None:
@@ -215,13 +196,7 @@ class Spec:
         return self._left.get(key) is not None
 
     def done(self) -> None:
-        """Refuse keys that nobody took.
-
-        Raises
-        ------
-        InputError
-            With the number of them and the keys that there are; a key may be a mistaken value.
-        """
+        """Refuse keys that nobody took, without naming them: a key may be a mistaken value."""
         if self._left:
             raise InputError(
                 f"Argument {self._what}: {len(self._left)} of the keys cannot be used here.",

@@ -97,13 +97,7 @@ def store(db: Database, name: str, definition: HierarchyDefinition, *, role: str
 
 
 def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDefinition:
-    """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.sources.read_table`.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        If there is no such relation, or the caller may not read it.
-    """
+    """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.sources`."""
     with exact_text(db):
         return sources.read_table(db, describe_readable(db, relation, caller(db)), options)
 
@@ -111,13 +105,7 @@ def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDef
 def build_column(
     db: Database, relation: str, column: str | None, spec: Any, options: Any = None
 ) -> HierarchyDefinition:
-    """Build a hierarchy over a column with the caller's rights, see `kanon_pg.hierarchies.build.build`.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        If there is no such column, or the caller may not read it.
-    """
+    """Build a hierarchy over a column with the caller's rights, see `kanon_pg.hierarchies.build`."""
     role = caller(db)
     facts = describe(db, relation, role)
     if column is None:
@@ -135,20 +123,7 @@ def content(db: Database, name: str, *, role: str) -> HierarchyContent:
 
 
 def show(db: Database, name: str, most: int | None, *, role: str) -> list[str]:
-    """Return a hierarchy as the lines of a tree.
-
-    Parameters
-    ----------
-    most : int
-        Most nodes shown below each, >= 1.
-
-    Raises
-    ------
-    InputError
-        If `most` is no such number.
-    UnknownName, NotPermitted
-        See `kanon_pg.hierarchies.storage.stored_hierarchy`.
-    """
+    """Return a hierarchy as the lines of a tree, at most `most` nodes below each."""
     if most is None or most < 1:
         raise InputError(
             "most must be at least 1.", hint="It is how many nodes are shown below each; 10 is usual."
@@ -181,14 +156,8 @@ class TreeNode:
 
     Parameters
     ----------
-    label : str
-        The node as it is published.
-    level : int
-        0 for a value.
     leaves : int
         Values below it, itself if it is one.
-    children : tuple of TreeNode
-        The nodes one level below, in the order of numbers within their labels.
     """
 
     label: str
@@ -218,13 +187,7 @@ def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> TreeNode:
 
 
 def tree_lines(top: TreeNode, most: int = 10) -> Iterator[str]:
-    """Yield the lines of a tree, at most `MOST_LINES` of them.
-
-    Parameters
-    ----------
-    most : int
-        Most children shown of each node, >= 1; a line says how many more there are.
-    """
+    """Yield the lines of a tree, at most `MOST_LINES`, with at most `most` children of each node."""
     lines = _lines(top, most, "", "")
     for _, line in zip(range(MOST_LINES), lines, strict=False):
         yield line

@@ -42,11 +42,6 @@ def read_csv(path: Path, delimiter: str | None = None, header: bool | None = Non
         One character; what follows ``level_0`` if the first line begins so, else a semicolon.
     header : bool, optional
         Whether the first line names the columns; it does if it begins with ``level_0``.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read as such.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         raise InputError("The delimiter is not one character other than a quote or a line end.")
@@ -113,11 +108,6 @@ def taxonomy(
         Whether entries that have entries below them are values, too; else only the lowest ones are.
     repeats : bool
         Whether a value that is less deep than others repeats itself up to its own level; else it is refused.
-
-    Raises
-    ------
-    InputError
-        If an entry is NULL, occurs twice, has two parents, or is above itself, or depths differ.
     """
     parents = _parents(entries)
     depths = _depths(parents)
@@ -199,23 +189,11 @@ def read_table(db: Database, relation: RelationFacts, options: Any = None) -> Hi
 
     Parameters
     ----------
-    db : Database
-        May read the relation; dates are written in ISO style.
     options : mapping, optional
         ``columns``: the column of the values and those of the levels, rising; all in the relation's order
         unless given. Or ``child`` and ``parent``: columns of a table of parents, with ``values`` 'leaves' or
         'all' and ``uneven`` 'refuse' or 'repeat', see `kanon_pg.hierarchies.sources.taxonomy`. And
         those of `kanon_pg.hierarchies.definition.StoringOptions`.
-
-    Returns
-    -------
-    HierarchyDefinition
-        Checked; the output is a range type if all levels below the top are of that type.
-
-    Raises
-    ------
-    InputError
-        If the options do not fit the relation, or its rows are no hierarchy.
     """
     given = Spec(options, "options")
     child, parent = given.text("child"), given.text("parent")

@@ -31,14 +31,8 @@ class StoredHierarchy:
 
     Parameters
     ----------
-    version : int
-        1, 2 ...
-    kind : str
-        Where it comes from, see `HierarchyDefinition`.
     output : str
         One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
-    height : int
-        The top level, >= 1.
     nodes : tuple of int
         Different nodes per level, from the values to the top.
     """
@@ -52,20 +46,7 @@ class StoredHierarchy:
 
 
 def stored_hierarchy(db: Database, name: str, role: str, version: int | None = None) -> StoredHierarchy:
-    """Look a hierarchy up that a role may use.
-
-    Parameters
-    ----------
-    version : int, optional
-        The latest unless given.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such hierarchy or version.
-    NotPermitted
-        If somebody else stored it and does not share it.
-    """
+    """Return a hierarchy that a role may use, in the latest version unless one is given."""
     found = _find(db, name, version, role)
     if not found["usable"]:
         raise NotPermitted(
@@ -87,19 +68,7 @@ def held_hierarchy(db: Database, name: str, role: str) -> StoredHierarchy:
 def store(db: Database, name: str | None, definition: HierarchyDefinition, role: str) -> StoredHierarchy:
     """Store a hierarchy as the next version of its name.
 
-    Parameters
-    ----------
-    name : str
-        1 to 63 bytes.
-    definition : HierarchyDefinition
-        Checked already; only ranges are checked here, by the database.
-
-    Raises
-    ------
-    InputError
-        If the name is no name, or ranges do not hold their values, do not nest, or overlap.
-    NotPermitted
-        If the name is that of somebody else's hierarchy.
+    The definition is checked already; only ranges are checked here, by the database.
     """
     if name is None:
         raise InputError("The name of the hierarchy is NULL.", hint="Give it a name, for example 'ages'.")
@@ -126,15 +95,7 @@ def store(db: Database, name: str | None, definition: HierarchyDefinition, role:
 
 
 def drop(db: Database, name: str, role: str) -> None:
-    """Forget a hierarchy with all its versions; releases that were made with it keep their copies.
-
-    Raises
-    ------
-    UnknownName
-        If there is none of this name.
-    NotPermitted
-        If it is somebody else's.
-    """
+    """Forget a hierarchy with all its versions; releases that were made with it keep their copies."""
     _require_owned(db, name, role)
     db.execute(statement("hierarchy_drop"), name)
 

@@ -62,8 +62,6 @@ class CanonicalColumn:
 
     Parameters
     ----------
-    facts : ColumnFacts
-        The column.
     alias : Identifier
         Name inside the queries (``q1``, ``q2`` ...), free of the user's names.
     weight : float

@@ -75,14 +75,8 @@ def count_row_types(
     ----------
     relation : Identifier or Fragment
         The base relation, or a subquery with an alias.
-    columns : tuple of CanonicalColumn
-        The quasi-identifiers, at least one.
-    entity : CanonicalColumn, optional
-        What identifies a person.
     sensitive : tuple of CanonicalColumn
         Sensitive columns that a privacy model constrains: rows of one type agree on these too.
-    memory_bytes : int
-        Budget for the packed row types in all processes together.
 
     Raises
     ------
@@ -130,13 +124,6 @@ def require_people(
     ----------
     relation, entity : Identifier, CanonicalColumn or None
         What was counted, and by what people were told apart.
-    hint : str, optional
-        What to do instead; a smaller k unless given.
-
-    Raises
-    ------
-    InfeasibleError
-        If it is empty, or has fewer than k people.
     """
     if not counted.rows:
         raise InfeasibleError(f"{relation} is empty.", hint="Load data first.")

@@ -46,8 +46,6 @@ class Roles:
     ----------
     identifiers, quasi_identifiers, sensitive, insensitive : tuple of str
         Column names; a column has at most one of these roles.
-    entity : str or None
-        Column that identifies a person who may have several rows.
     weights : mapping of str to float
         Cost of a suppressed cell per column, > 0; 1 where not mentioned.
     """
@@ -95,13 +93,7 @@ class Roles:
             yield self.entity
 
     def check(self, relation: RelationFacts) -> None:
-        """Refuse unknown columns, columns with two roles and weights that are not positive numbers.
-
-        Raises
-        ------
-        InputError
-            With a sentence for the first thing that is wrong.
-        """
+        """Refuse unknown columns, columns with two roles and weights that are not positive numbers."""
         seen: dict[str, str] = {}
         for role, names in self.groups().items():
             for name in names:
@@ -149,10 +141,6 @@ class Subject:
 
     Parameters
     ----------
-    relation : RelationFacts
-        Table or view.
-    role : str
-        Whose rights count.
     roles : Roles or None
         Declared, or in the record of a release; None if there are none, or not for the caller.
     suppressed : ColumnFacts or None
@@ -213,28 +201,14 @@ class Subject:
         return None if self.entity is None else self.entity.facts.name
 
     def columns(self, names: Iterable[str]) -> tuple[ColumnFacts, ...]:
-        """Return columns by name in the given order, each once.
-
-        Raises
-        ------
-        UnknownName
-            If there is no such column.
-        InputError
-            If a name is NULL.
-        """
+        """Return columns by name in the given order, each once."""
         given = tuple(dict.fromkeys(names))
         if any(name is None for name in given):
             raise InputError("A column name is NULL.", hint="Leave it out of the list.")
         return tuple(self.relation.column(name) for name in given)
 
     def quasi_identifiers(self, *, but: Sequence[str] = ()) -> tuple[ColumnFacts, ...]:
-        """Return the known quasi-identifiers; where roles are unknown, all columns but keys.
-
-        Parameters
-        ----------
-        but : sequence of str
-            Columns that are none unless they are known to be.
-        """
+        """Return the known quasi-identifiers; where none are known, all columns but keys and `but`."""
         if self.roles is not None:
             return self.columns(self.roles.quasi_identifiers)
         return tuple(
@@ -271,15 +245,6 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
         For operations that act as the owner role, which knows every declaration: the requesting role, which
         must be allowed to read the whole relation. Unless given, the caller's own rights count, and roles are
         known as far as the caller may see them.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL.
-    UnknownName
-        If it does not exist, or a column was renamed or dropped since its role was declared.
-    NotPermitted
-        If `role` may not read the relation.
     """
     if role is not None:
         facts = describe_readable(db, relation, role)
@@ -347,22 +312,7 @@ def require_usable(
     *,
     also_read: tuple[ColumnFacts, ...] = (),
 ) -> None:
-    """Refuse unless columns can be read and compared, and people be told apart.
-
-    Parameters
-    ----------
-    purpose : str
-        What the columns are to do, see `kanon_pg.db.catalog.require_equality`.
-    also_read : tuple of ColumnFacts
-        Further columns that are read.
-
-    Raises
-    ------
-    NotPermitted
-        If the role may not read the columns, or the one that identifies people.
-    UnsuitableColumn
-        If the type of one of them has no equality.
-    """
+    """Refuse unless columns can be read and compared, and people be told apart."""
     entity = () if subject.entity is None or subject.people is not None else (subject.entity.facts,)
     require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
     require_equality(db, columns, purpose)
@@ -371,13 +321,7 @@ def require_usable(
 
 
 def require_quasi_identifiers(relation: RelationFacts, columns: Sequence[object]) -> None:
-    """Refuse no quasi-identifier, and more than a release can have.
-
-    Raises
-    ------
-    InputError
-        With a sentence that says which to name.
-    """
+    """Refuse no quasi-identifier, and more than a release can have."""
     if not columns:
         raise no_quasi_identifier(relation)
     if len(columns) > MAX_COLUMNS:
@@ -405,13 +349,7 @@ def no_rows(relation: RelationFacts, detail: str | None = None) -> InputError:
 
 
 def refuse_identifying(subject: Subject, names: Iterable[str]) -> None:
-    """Refuse columns that are declared to identify people, which no release publishes.
-
-    Raises
-    ------
-    UnsuitableColumn
-        Names the first of them.
-    """
+    """Refuse columns that are declared to identify people, which no release publishes."""
     known = subject.roles or Roles()
     for name in names:
         if name not in known.identifiers and name != known.entity:

@@ -142,15 +142,7 @@ def _assembled(one: Mapping[str, Any], described: Mapping[int, Mapping[str, Any]
 
 
 def form_of(kind: ValueType, value: str) -> str:
-    """Return what stands for a value, as text or bytes, NULL for NULL.
-
-    Parameters
-    ----------
-    kind : ValueType
-        Its type.
-    value : str
-        The value in SQL.
-    """
+    """Return what stands for a value in SQL, as text or bytes, NULL for NULL."""
     if kind.kind == "d" and kind.part is not None:
         return form_of(kind.part, f"({value})::{kind.part.name}")
     if kind.kind == "b" and kind.is_built_in and kind.name.name in SENT:

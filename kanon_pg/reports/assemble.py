@@ -360,13 +360,7 @@ _BETWEEN = ",\n    "
 
 
 def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
-    """Return the proposed roles; None if nothing is proposed.
-
-    Parameters
-    ----------
-    suggestions : sequence of Suggestion
-        In the table's order.
-    """
+    """Return the proposed roles; None if nothing is proposed."""
     if not suggestions:
         return None
     rows = tuple(
@@ -403,13 +397,7 @@ def unchecked_section(audit: AuditResult) -> Section | None:
 
 
 def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Section:
-    """Return what to do next, with the exact SQL.
-
-    Parameters
-    ----------
-    suggestions : sequence of Suggestion
-        Proposed roles, if any were requested.
-    """
+    """Return what to do next, with the exact SQL; roles that are proposed are to be declared."""
     statements = [SqlStep(step.why, step.sql) for step in next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):
@@ -435,19 +423,7 @@ def report(
     suggestions: Sequence[Suggestion] = (),
     made: datetime | None = None,
 ) -> Document:
-    """Return the report of an audit.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        Sections whose figures it lacks are left out.
-    curve : Curve, optional
-        What each k would cost.
-    suggestions : sequence of Suggestion
-        Proposed roles.
-    made : datetime, optional
-        When the audit was made; not said unless given.
-    """
+    """Return the report of an audit; sections whose figures are missing are left out."""
     sections = (
         sets_section(audit),
         columns_section(audit),

@@ -11,13 +11,7 @@ from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Secti
 
 
 def curve_section(curve: Curve, k: int) -> Section:
-    """Return what each k would cost.
-
-    Parameters
-    ----------
-    k : int
-        The one that was audited.
-    """
+    """Return what each k would cost; k was audited."""
     whole = curve.rows * curve.row_weight
     shares = [percent(point.weighted_cost / whole) for point in curve.points]
     sentences = [

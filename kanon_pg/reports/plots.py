@@ -46,13 +46,7 @@ def _plain(text: str) -> str:
 
 
 def figure_format(path: Path) -> str:
-    """Return the format that a file's name asks for.
-
-    Raises
-    ------
-    InputError
-        If it is none of `FORMATS`, or the folder does not exist.
-    """
+    """Return the format that a file's name asks for; refuse another one, and a folder that is not there."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(
@@ -64,13 +58,7 @@ def figure_format(path: Path) -> str:
 
 
 def write_figure(figure: Figure, path: Path) -> None:
-    """Write a figure to a file whose suffix is one of `FORMATS`; one that exists is replaced.
-
-    Raises
-    ------
-    InputError
-        If the suffix is another, or the file cannot be written.
-    """
+    """Write a figure to a file whose suffix is one of `FORMATS`; one that exists is replaced."""
     file_format = figure_format(path)
     with complete_or_absent(path, "The figure") as file:
         figure.savefig(file, format=file_format, dpi=200)
@@ -226,13 +214,7 @@ _MOST_UNEVEN = 8
 
 
 def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
-    """Draw values at their places: within their rectangles, or joined to neighbours of their class.
-
-    Parameters
-    ----------
-    placed : sequence of FoundValue
-        Those with a place.
-    """
+    """Draw values at their places: within their rectangles, or joined to neighbours of their class."""
     size = 40 / len(placed) ** 0.5
     if found.kind == "rectangles":
         boxes = [one.box for one in found.classes if one.box is not None]

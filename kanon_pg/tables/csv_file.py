@@ -134,13 +134,7 @@ class ColumnType:
         self._number_seen = False
 
     def observe(self, values: pa.Array) -> None:
-        """Take in further values; NULL and the empty string allow every type.
-
-        Parameters
-        ----------
-        values : pyarrow.Array
-            Strings of any length and number.
-        """
+        """Take in further values; NULL and the empty string allow every type."""
         if not self._possible:
             return
         distinct = pc.unique(values).drop_null()
@@ -169,15 +163,7 @@ class CsvColumn:
 
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """What reading a whole CSV file once has shown.
-
-    Parameters
-    ----------
-    columns : tuple of CsvColumn
-        In the order of the file.
-    rows : int
-        Records after the header.
-    """
+    """Columns of a CSV file in its order, and the number of records after the header."""
 
     columns: tuple[CsvColumn, ...]
     rows: int
@@ -195,11 +181,6 @@ class CsvFile:
         The file; gzip is recognized by its content.
     delimiter : str, optional
         One ASCII character; by default the one of ``, ; | tab`` that separates most names in the header.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is empty, or its header has empty or repeated names.
     """
 
     def __init__(self, path: Path, delimiter: str | None = None) -> None:
@@ -215,18 +196,7 @@ class CsvFile:
         self.names = self._read_names()
 
     def batches(self, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the records in order; every column is a string array.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called before every batch.
-
-        Raises
-        ------
-        InputError
-            If a record has another number of fields than the header, or is not UTF-8.
-        """
+        """Yield the records in order, each column as strings; refuse records that don't fit the header."""
         total = self.path.stat().st_size
         bad_rows: list[int] = []
 
@@ -266,22 +236,7 @@ class CsvFile:
         all_text: bool = False,
         progress: Progress | None = None,
     ) -> CsvLayout:
-        """Read the whole file once and choose the type of every column.
-
-        Parameters
-        ----------
-        text_columns : frozenset of str
-            Columns that stay text whatever they hold.
-        all_text : bool
-            Whether all do.
-        progress : callable, optional
-            See `batches`.
-
-        Raises
-        ------
-        InputError
-            If `text_columns` names a column that the file does not have; and see `batches`.
-        """
+        """Read the whole file once and choose the type of every column but those that stay text."""
         unknown = sorted(text_columns - set(self.names))
         if unknown:
             raise InputError(

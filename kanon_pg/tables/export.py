@@ -31,23 +31,7 @@ FORMATS = (".csv", ".csv.gz", ".parquet")
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was exported.
-
-    Parameters
-    ----------
-    release : str
-        Name of the release.
-    path : str
-        The file.
-    format : str
-        One of `FORMATS`.
-    rows : int
-        Rows written.
-    bytes : int
-        Size of the file.
-    seconds : float
-        Time taken.
-    """
+    """What was exported."""
 
     release: str
     path: str
@@ -62,20 +46,11 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
 
     Parameters
     ----------
-    connection : psycopg.Connection
-        Open; a transaction is begun, or a savepoint if one is open.
     release : str
         Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes it.
     path : Path
         The file; its name ends in one of `FORMATS`, which decides the format. It is replaced if it
         exists.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown, the file cannot be written, or a value does not fit the format.
-    UnknownName
-        If there is no such release.
     """
     begun = time.monotonic()
     kind = file_format(path)
@@ -93,13 +68,7 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
 
 
 def file_format(path: Path) -> str:
-    """Return the format that a file's name stands for.
-
-    Raises
-    ------
-    InputError
-        If it stands for none.
-    """
+    """Return the format that a file's name stands for."""
     name = path.name.lower()
     for kind in FORMATS:
         if name.endswith(kind) and name != kind:
@@ -127,17 +96,7 @@ _COPY_BYTES = 1024 * 1024
 class CopyOut:
     """What ``COPY ... TO STDOUT`` sends, as an iterable of blocks of about a megabyte.
 
-    Parameters
-    ----------
-    connection : psycopg.Connection
-        Open, inside the caller's transaction.
-    command : Statement
-        The COPY command, without parameters.
-
-    Attributes
-    ----------
-    rows : int
-        Rows that the server says it sent; known after the last block, 0 before.
+    `rows` says after the last block how many rows the server sent.
     """
 
     def __init__(self, connection: Connection, command: Statement) -> None:
@@ -146,13 +105,7 @@ class CopyOut:
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """Run the command.
-
-        Raises
-        ------
-        DatabaseError
-            If the server refuses it.
-        """
+        """Run the command."""
         block = bytearray()
         with mapped_errors(), self._connection.cursor() as cursor:
             with cursor.copy(self._command.text.encode()) as copy:
@@ -205,26 +158,9 @@ class ParquetColumn:
 
 
 def write_parquet(file: BinaryIO, columns: Sequence[ParquetColumn], chunks: Iterable[bytes]) -> int:
-    """Write a Parquet file from CSV with a header.
+    """Write a Parquet file from CSV with a header, cut anywhere; return the rows written.
 
-    Parameters
-    ----------
-    file : binary file
-        Open for writing.
-    columns : sequence of ParquetColumn
-        The CSV's columns in order.
-    chunks : iterable of bytes
-        The CSV text in UTF-8, cut anywhere; an unquoted empty field is NULL.
-
-    Returns
-    -------
-    int
-        Rows written.
-
-    Raises
-    ------
-    InputError
-        If a value does not fit its column's type; it names the column.
+    An unquoted empty field is NULL. A value that does not fit is refused by the name of its column.
     """
     schema = pa.schema([(column.name, column.type) for column in columns])
     rows = 0
@@ -316,11 +252,6 @@ def parquet_columns(db: Database, relation: RelationFacts) -> tuple[ParquetColum
 
     What Arrow has no match for becomes a string, spelled as PostgreSQL spells it. The digits of a
     ``numeric`` without declared digits are counted in its values.
-
-    Parameters
-    ----------
-    db : Database
-        An open database; the relation must not change until it is read.
     """
     return tuple(ParquetColumn(c.name, _arrow_type(db, relation, c)) for c in relation.columns)
 

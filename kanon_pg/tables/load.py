@@ -29,19 +29,7 @@ _TEXT_TYPES = frozenset({"text", "varchar", "bpchar", "name", "public.citext"})
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was loaded.
-
-    Parameters
-    ----------
-    table : str
-        The table's quoted, qualified name.
-    rows : int
-        Rows stored.
-    columns : tuple of CsvColumn
-        Columns of the file with their SQL types.
-    seconds : float
-        Time taken.
-    """
+    """What was loaded."""
 
     table: str
     rows: int
@@ -63,23 +51,12 @@ def load_csv(
 
     Parameters
     ----------
-    connection : psycopg.Connection
-        Open; a transaction is begun, or a savepoint if one is open.
     table : str
         Name as SQL writes it, with or without schema; quote mixed case.
     if_exists : {'fail', 'replace', 'append'}
         What to do with an existing table. Appending keeps its types; the file's columns must all exist.
     text_columns, all_text
         See `CsvFile.layout`; without effect when appending.
-
-    Raises
-    ------
-    InputError
-        If the file or the name is not valid, or the table exists or has dependants.
-    UnknownName
-        If an appended column does not exist.
-    DatabaseError
-        If the server refuses the data.
     """
     begun = time.monotonic()
     report = progress or (lambda *_: None)
@@ -112,32 +89,14 @@ def append_batches(
     batches: Iterable[pa.RecordBatch],
     nullable: Sequence[str] = (),
 ) -> int:
-    """Append Arrow batches to a table by COPY.
+    """Append Arrow batches to a table by COPY; return the rows stored.
 
     Parameters
     ----------
-    connection : psycopg.Connection
-        Open, inside the caller's transaction.
-    table : Identifier
-        The table.
     names : sequence of str
         The table's column for each column of the batches.
-    batches : iterable of pyarrow.RecordBatch
-        Values whose CSV spelling PostgreSQL reads as the columns' types.
     nullable : sequence of str
         Columns in which an empty string is NULL.
-
-    Returns
-    -------
-    int
-        Rows stored.
-
-    Raises
-    ------
-    InputError
-        If the server stored another number of rows than it was sent.
-    DatabaseError
-        If the server refuses the data; the error does not quote them.
     """
     sent = 0
 

@@ -37,11 +37,6 @@ def usefulness(table: RowTypeTable, class_of: NDArray[np.int64], classes: int) -
     class_of : ndarray of int64, shape (n,)
         Class of each row type, from 0 to ``classes - 1``.
 
-    Returns
-    -------
-    float
-        Between 0 and the number of columns.
-
     Notes
     -----
     A missing number (NULL) lies outside every range; a class covers the range of its present
@@ -124,8 +119,6 @@ def utility(packed: PackedRowTypes, parts: RowTypeTable, vector: NDArray[np.int6
 
     Parameters
     ----------
-    packed : PackedRowTypes
-        Row types with their hierarchies.
     parts : RowTypeTable
         The parts of these row types that the solution has.
     vector : ndarray of int64, shape (n,)

@@ -36,22 +36,7 @@ _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 
 
 def work(task: str, tables: Sequence[PackedRowTypes], arguments: Arguments, progress: Progress) -> Answer:
-    """Do a task of an audit.
-
-    Parameters
-    ----------
-    task : str
-        'violating', 'identifying', 'risk' or 'columns'.
-    arguments : mapping
-        Plain JSON values; the functions below say which.
-    progress : callable
-        Receives phases and shares.
-
-    Raises
-    ------
-    KanonError
-        Whatever the solvers refuse.
-    """
+    """Do a task: 'violating', 'identifying', 'risk' or 'columns', with arguments in plain JSON values."""
     if task not in _TASKS:
         raise SolverError("The worker does not know this task of an audit.", hint=DEFECT)
     clock = Clock(arguments["seconds"], progress)
@@ -243,14 +228,8 @@ class SetFigures:
     ----------
     classes : int
         Different combinations of values (d), >= 1.
-    classes_at_risk : int
-        Those shared by fewer than k people.
-    smallest_class : int
-        Size of the smallest class, >= 1.
     people_at_risk : int
         Different people with a row in a class of fewer than k people, at least one if there is such a class.
-    rows_at_risk : int
-        Rows in these classes.
     distinction : float
         d / n, in (0, 1]: the greatest alpha for which the set is alpha-distinct.
     separation : float
@@ -270,13 +249,6 @@ def figures_of(
     table: RowTypeTable, sets: Sequence[tuple[int, ...]], k: int
 ) -> Iterator[tuple[tuple[int, ...], SetFigures]]:
     """Yield sets of columns with their figures.
-
-    Parameters
-    ----------
-    sets : sequence of tuple of int
-        Numbers of columns, ascending within a set; best in lexicographic order.
-    k : int
-        Fewest people of a class that is not at risk.
 
     Notes
     -----
@@ -333,8 +305,6 @@ class ColumnProfile:
     ----------
     distinct : int
         Different values, NULL being one.
-    single : int
-        Values that one row has.
     separation : float
         Share of the pairs of rows with different values, 0 to 1 (Motwani and Xu 2007).
     """

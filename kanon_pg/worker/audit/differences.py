@@ -30,8 +30,6 @@ class Differences(NamedTuple):
     ----------
     masks : ndarray of uint64, shape (capacity,)
         Columns as bits.
-    total : ndarray of int64, shape (1,)
-        How many of them are there.
     """
 
     masks: Masks
@@ -98,13 +96,7 @@ def with_room(differences: Differences) -> Differences:
 
 @kernel
 def separates(columns: Numbers, rows: DistinctRows, differences: Differences) -> bool:
-    """Return whether some columns identify; else learn difference sets that they don't meet.
-
-    Parameters
-    ----------
-    differences : Differences
-        With room for pairs; grows unless the columns identify.
-    """
+    """Return whether some columns identify; else learn difference sets that they don't meet."""
     descend(columns, rows.lines, rows.partitions, rows.scratch)
     if rows.partitions.classes[columns.size] == 0:
         return True

@@ -40,16 +40,6 @@ def minimal_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> 
     over. A column that can't be dropped can't be later (Lemma 1), so one pass from the last column to the
     first does the same.
 
-    Parameters
-    ----------
-    clock : Clock, optional
-        For progress only: its time is not looked at.
-
-    Returns
-    -------
-    tuple of int
-        Numbers of columns, ascending. No proper subset identifies, but smaller sets may.
-
     Notes
     -----
     m trials for m columns, each a division of at most n rows by the columns kept so far.
@@ -66,22 +56,7 @@ def minimal_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> 
 def without(
     column: int, kept: list[int], rows: DistinctRows, differences: Differences
 ) -> tuple[list[int], Differences]:
-    """Leave a column out of an identifying set if the others identify.
-
-    Parameters
-    ----------
-    column : int
-        One of those kept.
-    kept : list of int
-        They identify.
-
-    Returns
-    -------
-    kept : list of int
-        With or without the column.
-    differences : Differences
-        With those that were learned.
-    """
+    """Leave a column out of an identifying set if the others identify; return what was learned, too."""
     rest = [other for other in kept if other != column]
     differences = with_room(differences)
     if separates(np.array(rest, dtype=np.int64), rows, differences):
@@ -98,16 +73,10 @@ class SmallestIdentifying:
 
     Parameters
     ----------
-    columns : tuple of int
-        Numbers of columns, ascending; they identify.
     is_minimal : bool
         Whether it was proven that no proper subset identifies: always unless the time was too short.
     lower_bound : int
         Proven: every identifying set has at least so many columns.
-    method : str
-        What found the set.
-    bound_method : str
-        What proved the bound.
     """
 
     columns: ColumnSet
@@ -124,11 +93,6 @@ class SmallestIdentifying:
 
 def greedy_factor(rows: int) -> float:
     """Return by what factor the greedy set may at most exceed the smallest one.
-
-    Parameters
-    ----------
-    rows : int
-        Distinct rows, >= 1.
 
     Notes
     -----
@@ -149,11 +113,6 @@ def smallest_identifying_set(table: RowTypeTable, clock: Clock | None = None) ->
     Guarantee: exact without a time limit. When the time is over, the smallest set known: at most
     `greedy_factor` times the smallest possible once the greedy set is there, else all columns; and the bound
     that is proven until then.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Multiplicities do not matter.
 
     Notes
     -----
@@ -224,14 +183,9 @@ def _smallest_hitting_set(edges: Masks, width: int, clock: Clock) -> tuple[Colum
 
 
 def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None:
-    """Return the columns taken greedily, each the one that tells apart the most pairs still together.
+    """Return columns that leave fewest pairs together, one by one; None if the time is over.
 
     Guarantee: they identify, and are at most `greedy_factor` times as many as need be.
-
-    Returns
-    -------
-    tuple of int or None
-        Ascending; None if the time was over before.
 
     Notes
     -----

@@ -54,13 +54,7 @@ class Lines(NamedTuple):
 
 
 def lines_of(table: RowTypeTable, people: Persons, columns: Sequence[int]) -> Lines:
-    """Return the lines of some columns, in the order of a search.
-
-    Parameters
-    ----------
-    columns : sequence of int
-        At least one.
-    """
+    """Return the lines of some columns, in the order of a search."""
     return _lines(table, people, columns, 0, grouping_of(table, columns), [])
 
 
@@ -198,13 +192,7 @@ class LineCounters(NamedTuple):
 
 
 def room_for(lines: Lines, partitions: int) -> tuple[Partitions, LineCounters]:
-    """Return room for some partitions of lines, the first of them filled.
-
-    Parameters
-    ----------
-    partitions : int
-        At least 1.
-    """
+    """Return room for some partitions of lines, the first of them filled."""
     count, values = lines.weights.size, int(lines.codes.max(initial=0)) + 1
     room = Partitions(
         np.empty((partitions, count), dtype=np.int32),
@@ -234,8 +222,6 @@ def split(
 
     Parameters
     ----------
-    column : int
-        Place of the column in the order of the search, at least that of the first one of the lines.
     source, target : int
         Which partition to divide, and which one to overwrite.
     """
@@ -329,13 +315,7 @@ def _merge(lines: Lines, column: int, partitions: Partitions, target: int, scrat
 def added_classes(
     lines: Lines, column: int, partitions: Partitions, source: int, k: int, scratch: LineCounters
 ) -> tuple[int, int]:
-    """Return how many classes a column adds, or -1 if one then has fewer than k people; and lines looked at.
-
-    Parameters
-    ----------
-    lines, column, partitions, source, scratch
-        As in `split`.
-    """
+    """Return how many classes a column adds, -1 if one is below k people, and the lines looked at."""
     held, starts = partitions.lines[source], partitions.starts[source]
     codes, values = lines.codes[column - lines.first], lines.cardinalities[column - lines.first]
     added, looked = 0, 0

@@ -57,18 +57,6 @@ def expected_inverse_sizes(sizes: Numbers, fraction: float) -> NDArray[np.float6
     of mu-Argus and sdcMicro): P(F = h) = C(h - 1, f - 1) p^f (1 - p)^(h - f) for f people in a sample that
     holds a share p of the population.
 
-    Parameters
-    ----------
-    sizes : ndarray of int64
-        People of each class in the sample, >= 1.
-    fraction : float
-        Share of the population in the sample, 0 < fraction <= 1.
-
-    Returns
-    -------
-    ndarray of float64
-        In (0, 1], at most 1 / size; exact to about 1e-12.
-
     Notes
     -----
     The expectation is the integral of u^(f - 1) p / (p + (1 - p) u) over u from 0 to 1, whence
@@ -107,31 +95,15 @@ def risk_of(
 
     Parameters
     ----------
-    table : RowTypeTable
-        With the sensitive columns whose homogeneous classes count.
-    columns : sequence of int
-        Numbers of the columns that an attacker knows.
     threshold : float
         Risk above which a record counts, 0 <= threshold < 1.
     population : ndarray of int64, shape (n,), optional
         People of the population who agree with each row type on these columns. The people of the table
         belong to the population, so that a smaller number (0 where the register lacks a combination) counts
         as the class size.
-    sampling_fraction : float, optional
-        Share of the population in the table, in (0, 1]: the journalist's risk is then the expectation of
-        `expected_inverse_sizes`.
     people_by_size : mapping of int to int, optional
         How many people have a smallest class of each size, where the table does not tell who is in several;
         not with a population.
-
-    Raises
-    ------
-    InputError
-        The threshold or the fraction is out of range, or a population and a fraction are given.
-
-    Notes
-    -----
-    O(n) per column.
     """
     _check(threshold, population, sampling_fraction)
     people = Persons.of(table)
@@ -232,20 +204,6 @@ def minimal_uniques(
     max_columns: int = DEEPEST,
 ) -> MinimalUniques:
     """Count the minimal sample uniques of some columns.
-
-    Parameters
-    ----------
-    columns : sequence of int
-        Numbers of different columns, at least one.
-    clock : Clock, optional
-        When its time is over, sizes that were not finished are left out.
-    max_columns : int
-        Most columns of a set, >= 1.
-
-    Raises
-    ------
-    InputError
-        `max_columns` is below 1.
 
     Notes
     -----

@@ -154,8 +154,6 @@ def next_level(
     ----------
     level : OpenSets
         All open sets of its size, which is at least 1.
-    suffixes : sequence of Lines
-        As `lines_of_suffixes` returns them.
     violating : callable
         Receives minimal violating sets, as `OpenSets.members`, while they are found.
 
@@ -282,8 +280,6 @@ class Violating:
         Minimal violating sets, each proven: numbers of columns, ascending; fewest columns first.
     complete_columns : int
         Every minimal violating set of at most so many columns is listed, so that any other has more.
-    is_complete : bool
-        Whether every minimal violating set is listed.
     """
 
     sets: tuple[ColumnSet, ...]
@@ -299,13 +295,7 @@ class Violating:
 
 
 def require_k(k: int) -> None:
-    """Check the number of people that a class must have.
-
-    Raises
-    ------
-    InputError
-        It is not a whole number of at least 2.
-    """
+    """Refuse a k that is not a whole number of at least 2."""
     if not is_whole(k) or k < 2:
         raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
 
@@ -341,18 +331,6 @@ def find_violating_sets(
 
     Guarantee: each set returned violates and no proper subset does; all of at most
     `Violating.complete_columns` columns are returned, and all altogether if `Violating.is_complete`.
-
-    Parameters
-    ----------
-    clock : Clock, optional
-        When its time is over, what is proven until then is returned.
-    max_columns : int, optional
-        Most columns of a set, >= 1; all sizes unless given.
-
-    Raises
-    ------
-    InputError
-        k is not a whole number of at least 2, or `max_columns` not one of at least 1.
 
     Notes
     -----
@@ -462,19 +440,9 @@ _SEED = 20070
 
 
 def walks(lines: Lines, k: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
-    """Yield minimal violating sets until the time is over, some more than once.
+    """Yield minimal violating sets until the time is over, some more than once: places of columns, ascending.
 
-    Parameters
-    ----------
-    lines : Lines
-        Of all columns, which together violate while no single column does.
-    clock : Clock, optional
-        For ever unless given.
-
-    Yields
-    ------
-    tuple of int
-        Places of the columns in the order of the search, ascending.
+    The columns together must violate, and no single one.
 
     Notes
     -----

@@ -29,8 +29,6 @@ class Solved:
 
     Parameters
     ----------
-    values : tuple of int, or None
-        Value of each requested variable, None if no solution is known.
     bound : int or None
         Proven lower bound on the objective; None if nothing is proven.
     is_infeasible : bool

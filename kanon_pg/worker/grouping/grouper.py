@@ -23,20 +23,7 @@ Options = Mapping[str, Any]
 
 
 def work(job: GroupingTask, progress: Progress) -> GroupingAnswer:
-    """Group values.
-
-    Parameters
-    ----------
-    job : GroupingTask
-        Its task is 'intervals', 'labels', 'regions' or 'rectangles'; the functions below say what each takes.
-    progress : callable
-        Receives phases and shares.
-
-    Raises
-    ------
-    KanonError
-        Whatever the solvers refuse.
-    """
+    """Group values by the task 'intervals', 'labels', 'regions' or 'rectangles'."""
     if job.task not in _TASKS:
         raise SolverError("The worker does not know this way of grouping.", hint=DEFECT)
     arrays = {name: np.frombuffer(data, dtype=kind) for name, (kind, data) in job.arrays.items()}

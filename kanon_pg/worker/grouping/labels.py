@@ -61,18 +61,6 @@ def exact_labels(
     volume does not prove it optimal, CP-SAT decides how many values of each weight go into each class. The
     result is never worse than that of `spread`, and its bound is proven whether the solver finishes or not.
     Tables with too many different weights and classes stay with `spread`.
-
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    clock : Clock, optional
-        When to stop; without, once the optimum is proven.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
     """
     array = checked_weights(weights, k)
     known = spread(array, k, cost_kind)
@@ -173,24 +161,11 @@ def group_labels(
 
     Parameters
     ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
     method : str
         One of `LABEL_METHODS`: within 5/2 of the least largest class, within 3, proven optimal if the time
         allows, or the relaxed scheme.
-    cost_kind : str
-        See `result.cost_of`.
     epsilon : float
         Of the relaxed scheme.
-    clock : Clock, optional
-        Time for 'exact' and 'relaxed'.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such method.
-    KanonError
-        As the method's function.
     """
     if method == "fold":
         return fold(weights, k, cost_kind)
@@ -216,21 +191,8 @@ def relaxed(
 
     Parameters
     ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    cost_kind : str
-        What the result reports.
     epsilon : float
         0 < epsilon < 1/2; small ones have too many configurations.
-    clock : Clock, optional
-        Ends the search.
-
-    Raises
-    ------
-    InputError
-        As `result.checked_weights`; also if epsilon is out of range or too small for these weights.
-    InfeasibleError
-        If all weights together are below K.
 
     Notes
     -----
@@ -259,20 +221,7 @@ def _checked_epsilon(epsilon: float) -> Fraction:
 
 
 def relaxed_classes(weights: Weights, k: int, epsilon: Fraction, clock: Clock) -> Numbers:
-    """Return classes of at least ``(1 - 2 epsilon) k``, none above ``(1 + epsilon) (Opt(k) + epsilon k)``.
-
-    Parameters
-    ----------
-    k : int
-        The paper's nominal size.
-    epsilon : Fraction
-        Between 0 and 1/2.
-
-    Raises
-    ------
-    InputError, TimeOver
-        As `relaxed`.
-    """
+    """Return classes of at least ``(1 - 2 epsilon) k``, none above ``(1 + epsilon) (Opt(k) + epsilon k)``."""
     is_oversize = weights >= k
     nominal = int(weights[~is_oversize].sum())
     if nominal >= k:
@@ -294,8 +243,6 @@ class _Rounded:
 
     Parameters
     ----------
-    groups : tuple of tuple of int
-        Places of the values of each group, of similar weight.
     weights : tuple of int
         The least weight of each group, to which the others are rounded.
     small : tuple of int
@@ -343,13 +290,7 @@ def _rounded(weights: Weights, ascending: Sequence[int], k: int, epsilon: Fracti
 
 
 def _configurations(rounded: _Rounded, limit: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to fill a class with large values up to a limit, the empty way too.
-
-    Raises
-    ------
-    InputError
-        If there are too many.
-    """
+    """Yield every way to fill a class with large values up to a limit, the empty way too; refuse too many."""
     ways = 0
     open_ways: list[tuple[tuple[int, ...], int]] = [((), 0)]
     while open_ways:

@@ -171,21 +171,8 @@ def rectangles(
     ----------
     x, y : array of float, shape (n,)
         Coordinates, finite. Equal points are kept together.
-    weights : array of int, shape (n,)
-        People per point, each >= 0.
     method : str
         'kd' or 'exact', which looks for a better solution if there are few enough rectangles.
-    clock : Clock, optional
-        Ends the exact search.
-
-    Raises
-    ------
-    InputError
-        As `result.checked_weights`; also if a coordinate is not finite.
-    InfeasibleError
-        If all weights together are below k.
-    UnknownName
-        If there is no such method.
     """
     if method not in RECTANGLE_METHODS:
         raise UnknownName(

@@ -95,8 +95,6 @@ def regions(
 
     Parameters
     ----------
-    weights : array of int, shape (n,)
-        People per node, each >= 0.
     edges : array of int, shape (e, 2)
         Pairs of neighbours; loops and repetitions count for nothing.
     method : str
@@ -104,17 +102,6 @@ def regions(
         component that is small enough for it.
     on_light : str
         'other', or 'refuse'.
-    clock : Clock, optional
-        Ends moves and exact search; without a limit both end by themselves.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such method or choice.
-    InputError
-        As `result.checked_weights`.
-    InfeasibleError
-        If all weights together are below k, or a component is and that is to be refused.
     """
     array = checked_weights(weights, k)
     for given, known, name in ((method, REGION_METHODS, "method"), (on_light, ON_LIGHT, "choice")):

@@ -35,14 +35,8 @@ class SingleAttribute:
         Requested smallest size, >= 1.
     cost_kind : str
         'max' or 'sum', see `cost_of`.
-    cost : int
-        Cost of the classes.
     lower_bound : int
         Proven: no solution of the same problem costs less.
-    method : str
-        What found the classes.
-    bound_method : str
-        What proved the bound.
     other : int or None
         Number of the class in which values are gathered that belong nowhere else; None if there is none.
     degree : int or None
@@ -90,15 +84,7 @@ def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
 
 
 def checked_weights(weights: NDArray[np.integer] | Sequence[int], k: int) -> Weights:
-    """Return the weights of values as 64-bit numbers.
-
-    Raises
-    ------
-    InputError
-        If k is below 1, or a weight is negative, or the weights are too large to be added up.
-    InfeasibleError
-        If all weights together are below k.
-    """
+    """Return the weights of values as 64-bit numbers; refuse negative ones, and less than k in all."""
     if k < 1:
         raise InputError("k must be at least 1.", hint="Usual values are 5 or 10.")
     array = np.asarray(weights, dtype=np.int64)
@@ -129,8 +115,6 @@ def finished(
     ----------
     class_of : ndarray of int64, shape (n,)
         Any numbers, equal for values of one class.
-    other : int, optional
-        Number in `class_of` of the class for what belongs nowhere.
 
     Raises
     ------

@@ -92,17 +92,8 @@ def fold(
 
     Parameters
     ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    cost_kind : str
-        What the result reports; the algorithm is the same.
     order : sequence of int, optional
         All places of the values, in the order in which to take them; that of `weights` unless given.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
     """
     array = checked_weights(weights, k)
     bins = Bins(array, k)
@@ -138,15 +129,7 @@ def fill(bins: Bins, light: Iterable[int]) -> None:
 
 
 def level_out(bins: Bins, values: Iterable[int], among: Iterable[int] | None = None) -> None:
-    """Put values one after the other into whichever class is smallest then.
-
-    Parameters
-    ----------
-    values : iterable of int
-        Places of the values; from heavy to light gives the evenest classes.
-    among : iterable of int, optional
-        Numbers of the classes; all unless given.
-    """
+    """Put values one after the other into whichever of some classes (all unless given) is smallest then."""
     chosen = range(len(bins.levels)) if among is None else among
     heap = [(bins.levels[number], number) for number in chosen]
     heapq.heapify(heap)
@@ -163,18 +146,6 @@ def spread(
 
     The construction of Theorem 10 and two heuristics, one that fills classes exactly and one that fills them
     evenly; the cheapest of the three. The guarantee is for the largest class; the sum has none. O(n log n).
-
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    cost_kind : str
-        What to choose by.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
     """
     array = checked_weights(weights, k)
     bound, proof = lower_bound(array, k, cost_kind)
@@ -281,11 +252,6 @@ def exactly(weights: Weights, k: int) -> Numbers | None:
     A class begins with the heaviest value left and takes the heaviest one that still fits, until it is full
     or none fits; then the lightest one completes it. What is left at the end is levelled out. O(n log n) but
     for the removals from a sorted list, which move memory.
-
-    Returns
-    -------
-    ndarray of int64 or None
-        Class of each value; None if there is nothing to fill.
     """
     bins = Bins(weights, k)
     ascending = put_heavy_alone(bins, np.argsort(weights, kind="stable").tolist())
@@ -307,11 +273,6 @@ def evenly(weights: Weights, k: int) -> Numbers | None:
     """Put values, the heaviest first, into the smallest of as many classes as there can be.
 
     The number of classes is the largest of a few for which every class gets k. O(n log n).
-
-    Returns
-    -------
-    ndarray of int64 or None
-        Class of each value; None if none of the numbers of classes works.
     """
     order = np.argsort(-weights, kind="stable").tolist()
     descending = weights[order]
