@@ -128,68 +128,52 @@ class Spec:
 
     def text(self, key: str, choices: Sequence[str] | None = None) -> str | None:
         """Take a text, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        if not isinstance(found, str) or (choices is not None and found not in choices):
-            raise self._wrong(key, "one of: " + ", ".join(choices) if choices else "a text")
-        return found
+        wanted = "one of: " + ", ".join(choices) if choices else "a text"
+        return self._take(key, wanted, str, lambda given: choices is None or given in choices)
 
     def flag(self, key: str) -> bool:
         """Take true or false; false if it is not there."""
-        found = self._take(key, False)
-        if not isinstance(found, bool):
-            raise self._wrong(key, "true or false")
-        return found
+        return self._take(key, "true or false", bool) or False
 
     def whole(self, key: str, least: int, most: int) -> int | None:
         """Take a whole number between two others, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        if not is_whole(found) or not least <= found <= most:
-            raise self._wrong(key, f"a whole number from {least} to {most}")
-        return found
+        wanted = f"a whole number from {least} to {most}"
+        return self._take(key, wanted, int, lambda given: is_whole(given) and least <= given <= most)
 
     def numbers(self, key: str) -> list[Decimal] | None:
         """Take a number or a list of numbers, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        listed = found if isinstance(found, list) else [found]
-        if not listed or not all(is_number(number) for number in listed):
-            raise self._wrong(key, "a number or a list of numbers")
-        return [Decimal(str(number)) for number in listed]
+        given = self._take(
+            key, "a number or a list of numbers", object, lambda given: _are(is_number, _listed(given))
+        )
+        return None if given is None else [Decimal(str(number)) for number in _listed(given)]
 
     def number_lists(self, key: str) -> list[list[Decimal]] | None:
         """Take a list of numbers, or a list of such lists, None if it is not there."""
-        found = self._left.get(key)
-        if not (isinstance(found, list) and found and isinstance(found[0], list)):
+        given = self._left.get(key)
+        if not (isinstance(given, list) and given and isinstance(given[0], list)):
             numbers = self.numbers(key)
             return None if numbers is None else [numbers]
-        self._take(key)
-        if not all(isinstance(one, list) and one and all(map(is_number, one)) for one in found):
-            raise self._wrong(key, "a list of numbers or a list of such lists")
-        return [[Decimal(str(number)) for number in one] for one in found]
+        wanted = "a list of numbers or a list of such lists"
+        self._take(
+            key, wanted, list, lambda _: all(isinstance(one, list) and _are(is_number, one) for one in given)
+        )
+        return [[Decimal(str(number)) for number in one] for one in given]
 
     def wholes(self, key: str, least: int, most: int) -> list[int] | None:
         """Take whole numbers between two others, or one, None if they are not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        listed = found if isinstance(found, list) else [found]
-        if not all(is_whole(one) and least <= one <= most for one in listed):
-            raise self._wrong(key, f"a whole number from {least} to {most}, or a list of such numbers")
-        return listed
+        given = self._take(
+            key,
+            f"a whole number from {least} to {most}, or a list of such numbers",
+            object,
+            lambda given: all(is_whole(one) and least <= one <= most for one in _listed(given)),
+        )
+        return None if given is None else _listed(given)
 
     def texts(self, key: str) -> list[str] | None:
         """Take a list of texts, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise self._wrong(key, "a list of texts")
-        return found
+        return self._take(
+            key, "a list of texts", list, lambda given: all(isinstance(one, str) for one in given)
+        )
 
     def has(self, key: str) -> bool:
         """Whether a key is there, and was not taken yet."""
@@ -203,11 +187,27 @@ class Spec:
                 hint=f"These are: {', '.join(self._known)}.",
             )
 
-    def _take(self, key: str, default: Any = None) -> Any:
+    def _take(
+        self, key: str, wanted: str, kind: type[T], holds: Callable[[T], bool] = lambda _: True
+    ) -> T | None:
         self._known.append(key)
-        return self._left.pop(key, default)
+        given = self._left.pop(key, None)
+        if given is None:
+            return None
+        if not (isinstance(given, kind) and holds(given)):
+            raise self._wrong(key, wanted)
+        return given
 
     def _wrong(self, key: str, wanted: str) -> InputError:
         return InputError(
             f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
         )
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _are(kind: Callable[[Any], bool], listed: list[Any]) -> bool:
+    """Return whether a list has something, all of one kind."""
+    return bool(listed) and all(map(kind, listed))

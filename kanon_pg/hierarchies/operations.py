@@ -91,11 +91,6 @@ def define(db: Database, name: str, definition: Any, *, role: str) -> StoredHier
     return storage.store(db, name, read_definition(definition, KINDS), role)
 
 
-def store(db: Database, name: str, definition: HierarchyDefinition, *, role: str) -> StoredHierarchy:
-    """Store what `read_table` or `build_column` returned, see `kanon_pg.hierarchies.storage.store`."""
-    return storage.store(db, name, definition, role)
-
-
 def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDefinition:
     """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.sources`."""
     with exact_text(db):
@@ -130,11 +125,6 @@ def show(db: Database, name: str, most: int | None, *, role: str) -> list[str]:
         )
     found = content(db, name, role=role)
     return list(tree_lines(tree_of(found.hierarchy, found.stored.output), most))
-
-
-def drop(db: Database, name: str, *, role: str) -> None:
-    """Forget a hierarchy, see `kanon_pg.hierarchies.storage.drop`."""
-    storage.drop(db, name, role)
 
 
 def hierarchies(db: Database) -> Sequence[Row]:

@@ -9,6 +9,7 @@ import csv
 import gzip
 import re
 from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import IO, Any
 
@@ -153,22 +154,17 @@ def _parents(entries: Iterable[tuple[str | None, str | None]]) -> dict[str, str 
 
 def _depths(parents: dict[str, str | None]) -> dict[str, int]:
     """Return how deep each entry is: 1 without parent."""
-    depths: dict[str, int] = {}
-    for entry in list(parents):
-        way: dict[str, None] = {}
-        climbing: str | None = entry
-        while climbing is not None and climbing not in depths:
-            if climbing in way:
-                raise InputError(
-                    "The hierarchy is not a tree: it has a cycle, in which entries are above themselves.",
-                    hint="Follow the parents from entry to entry; the highest has none.",
-                )
-            way[climbing] = None
-            climbing = parents[climbing]
-        depth = 0 if climbing is None else depths[climbing]
-        for number, one in enumerate(reversed(way), 1):
-            depths[one] = depth + number
-    return depths
+    above = {entry: () if parent is None else (parent,) for entry, parent in parents.items()}
+    depths: dict[str | None, int] = {None: 0}
+    try:
+        for entry in TopologicalSorter(above).static_order():
+            depths[entry] = depths[parents[entry]] + 1
+    except CycleError:  # whose text has the entries
+        raise InputError(
+            "The hierarchy is not a tree: it has a cycle, in which entries are above themselves.",
+            hint="Follow the parents from entry to entry; the highest has none.",
+        ) from None
+    return {entry: depths[entry] for entry in parents}
 
 
 def _path(value: str, parents: dict[str, str | None], depths: dict[str, int], deepest: int) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import groupby, zip_longest
 
 from kanon_pg.audit.findings import AuditResult, ColumnFigures, CombinedClasses, Suggestion, ViolatingSet
 from kanon_pg.audit.sentences import (
+    Recommendation,
     about_not_compared,
     counted,
     headline,
@@ -32,7 +33,6 @@ from kanon_pg.reports.document import (
     Section,
     SetLine,
     SetMatrix,
-    SqlStep,
     Table,
     thousands,
 )
@@ -398,17 +398,17 @@ def unchecked_section(audit: AuditResult) -> Section | None:
 
 def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Section:
     """Return what to do next, with the exact SQL; roles that are proposed are to be declared."""
-    statements = [SqlStep(step.why, step.sql) for step in next_steps(audit)]
+    statements = [*next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):
         statements.insert(
             0 if not statements else 1,
-            SqlStep(
+            Recommendation(
                 "Declare the roles, once they are right.", declaring(audit.relation, suggestions, _BETWEEN)
             ),
         )
     statements.append(
-        SqlStep(
+        Recommendation(
             "Look again whenever the table has changed.",
             f"SELECT * FROM kanon_audit({Literal(audit.relation)}, {audit.k});",
         )

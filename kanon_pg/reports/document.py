@@ -18,6 +18,8 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from kanon_pg.audit.sentences import Recommendation
+
 _WITHOUT_GLYPH = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Categories of characters that show nothing themselves but may change how others are shown."""
 
@@ -217,14 +219,6 @@ class PageFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class SqlStep:
-    """A statement to run, names quoted, and what it is good for."""
-
-    why: str
-    sql: str
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """A part of a report under a heading; `name` is its anchor, of lower-case letters and hyphens."""
 
@@ -233,7 +227,7 @@ class Section:
     sentences: tuple[str, ...] = ()
     figures: tuple[PageFigure, ...] = ()
     tables: tuple[Table, ...] = ()
-    statements: tuple[SqlStep, ...] = ()
+    statements: tuple[Recommendation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,14 +161,6 @@ class CsvColumn:
     sql_type: str
 
 
-@dataclass(frozen=True, slots=True)
-class CsvLayout:
-    """Columns of a CSV file in its order, and the number of records after the header."""
-
-    columns: tuple[CsvColumn, ...]
-    rows: int
-
-
 class CsvFile:
     """A CSV file with a header row, in UTF-8.
 
@@ -192,7 +184,7 @@ class CsvFile:
                 hint="For example: --delimiter ';'",
             )
         self.path = path
-        self.delimiter = self._found_delimiter() if delimiter is None else delimiter
+        self.delimiter = self._likely_delimiter() if delimiter is None else delimiter
         self.names = self._read_names()
 
     def batches(self, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
@@ -235,7 +227,7 @@ class CsvFile:
         text_columns: frozenset[str] = frozenset(),
         all_text: bool = False,
         progress: Progress | None = None,
-    ) -> CsvLayout:
+    ) -> tuple[CsvColumn, ...]:
         """Read the whole file once and choose the type of every column but those that stay text."""
         unknown = sorted(text_columns - set(self.names))
         if unknown:
@@ -243,13 +235,10 @@ class CsvFile:
                 f'The CSV file has no column "{unknown[0]}".', hint="Columns: " + ", ".join(self.names) + "."
             )
         kinds = {name: ColumnType() for name in self.names if not all_text and name not in text_columns}
-        rows = 0
         for batch in self.batches(progress):
-            rows += batch.num_rows
             for name, kind in kinds.items():
                 kind.observe(batch.column(name))
-        columns = tuple(CsvColumn(n, kinds[n].sql_type if n in kinds else "text") for n in self.names)
-        return CsvLayout(columns, rows)
+        return tuple(CsvColumn(n, kinds[n].sql_type if n in kinds else "text") for n in self.names)
 
     def _dialect(self, invalid_row_handler: Callable[[arrow_csv.InvalidRow], str]) -> arrow_csv.ParseOptions:
         return arrow_csv.ParseOptions(
@@ -260,7 +249,7 @@ class CsvFile:
             invalid_row_handler=invalid_row_handler,
         )
 
-    def _found_delimiter(self) -> str:
+    def _likely_delimiter(self) -> str:
         """Return what separates most names in the header, a comma if several do."""
         with self._errors(), self._raw() as (_, content):
             text = content.read(_HEADER_BYTES).decode("utf-8", "replace")

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,8 +60,7 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
         view = _find(db, release)
         with complete_or_absent(path, f"The file {path}") as file:
             if kind == ".parquet":
-                columns = parquet_columns(db, view)
-                rows = write_parquet(file, columns, _csv(connection, view, csv_expression))
+                rows = _write_parquet(file, _schema(db, view), _csv(connection, view, _csv_expression))
             else:
                 rows = _write_csv(connection, view, file, packed=kind == ".csv.gz")
     return ExportReport(view.name, str(path), kind, rows, path.stat().st_size, time.monotonic() - begun)
@@ -135,34 +134,17 @@ def _write_csv(connection: Connection, view: RelationFacts, file: BinaryIO, *, p
 
 
 NAMES = pa.list_(pa.string())
-"""The type of a column of name arrays."""
+"""The type of a column of name arrays, read from JSON of which few texts are distinct."""
 
 _READ_BYTES = 8 * 1024 * 1024
 _COLUMN_NUMBER = re.compile(r"CSV column #(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ParquetColumn:
-    """A column of the file to write.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    type : pyarrow.DataType
-        Its type. `NAMES` is read from JSON arrays of strings of which few are distinct.
-    """
-
-    name: str
-    type: pa.DataType
-
-
-def write_parquet(file: BinaryIO, columns: Sequence[ParquetColumn], chunks: Iterable[bytes]) -> int:
+def _write_parquet(file: BinaryIO, schema: pa.Schema, chunks: Iterable[bytes]) -> int:
     """Write a Parquet file from CSV with a header, cut anywhere; return the rows written.
 
     An unquoted empty field is NULL. A value that does not fit is refused by the name of its column.
     """
-    schema = pa.schema([(column.name, column.type) for column in columns])
     rows = 0
     try:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -172,7 +154,7 @@ def write_parquet(file: BinaryIO, columns: Sequence[ParquetColumn], chunks: Iter
     except pa.ArrowInvalid as error:
         # Arrow's own message quotes the value.
         number = _COLUMN_NUMBER.search(str(error))
-        place = f'column "{columns[int(number[1])].name}"' if number else "a column"
+        place = f'column "{schema.names[int(number[1])]}"' if number else "a column"
         raise InputError(
             f"A value of {place} has no place in a Parquet file (infinity, NaN or a date before the year 1).",
             hint="Export to CSV, which holds every value.",
@@ -247,17 +229,17 @@ _MOST_DIGITS = 38
 """Of the widest decimal that Arrow reads from CSV."""
 
 
-def parquet_columns(db: Database, relation: RelationFacts) -> tuple[ParquetColumn, ...]:
+def _schema(db: Database, relation: RelationFacts) -> pa.Schema:
     """Choose the Parquet type of every column of a relation.
 
     What Arrow has no match for becomes a string, spelled as PostgreSQL spells it. The digits of a
     ``numeric`` without declared digits are counted in its values.
     """
-    return tuple(ParquetColumn(c.name, _arrow_type(db, relation, c)) for c in relation.columns)
+    return pa.schema([(c.name, _arrow_type(db, relation, c)) for c in relation.columns])
 
 
-def csv_expression(column: ColumnFacts) -> Fragment:
-    """Return the select expression whose CSV spelling `write_parquet` reads."""
+def _csv_expression(column: ColumnFacts) -> Fragment:
+    """Return the select expression whose CSV spelling Arrow reads."""
     if column.base_type == "_name":
         return render("export_names", column=column.identifier)
     return Fragment(str(column.identifier))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,7 +73,7 @@ def load_csv(
                 _drop_existing(db, existing, if_exists)
             columns = file.layout(
                 text_columns, all_text, lambda done, total: report("reading types", done, total)
-            ).columns
+            )
             nullable = [column.name for column in columns if column.sql_type != "text"]
             _create(db, name, columns)
         batches = file.batches(lambda done, total: report("loading", done, total))
@@ -99,22 +99,16 @@ def append_batches(
         Columns in which an empty string is NULL.
     """
     sent = 0
-
-    def chunks() -> Iterator[bytes]:
-        nonlocal sent
-        for batch in batches:
-            sent += batch.num_rows
-            buffer = io.BytesIO()
-            arrow_csv.write_csv(batch, buffer, arrow_csv.WriteOptions(include_header=False))
-            yield buffer.getvalue()
-
     columns = [Identifier.of(name) for name in names]
     forced = [Identifier.of(name) for name in nullable]
     command = statement("copy_csv_in", table=table, names=columns, nullable=forced)
     with mapped_errors(), connection.cursor() as cursor:
         with cursor.copy(command.text.encode()) as copy:
-            for chunk in chunks():
-                copy.write(chunk)
+            for batch in batches:
+                sent += batch.num_rows
+                buffer = io.BytesIO()
+                arrow_csv.write_csv(batch, buffer, arrow_csv.WriteOptions(include_header=False))
+                copy.write(buffer.getvalue())
         stored = cursor.rowcount
     if stored != sent:
         raise InputError(f"Only {stored} of {sent} records could be stored; the table is as it was.")

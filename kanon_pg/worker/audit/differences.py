@@ -162,11 +162,3 @@ def _drop_supersets(begin: int, differences: Differences) -> None:
             masks[end] = masks[place]
             end += 1
     differences.total[0] = end
-
-
-def sample(rows: DistinctRows, differences: Differences) -> Differences:
-    """Learn difference sets of pairs that agree on a single column, for each column."""
-    for column in range(rows.by_row.shape[1]):
-        differences = with_room(differences)
-        separates(np.array([column]), rows, differences)
-    return differences

@@ -27,7 +27,6 @@ from kanon_pg.core.risk import (
     MinimalUniques,
     Risk,
 )
-from kanon_pg.errors import InputError
 from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.differences import Masks
 from kanon_pg.worker.audit.lines import (
@@ -105,7 +104,6 @@ def risk_of(
         How many people have a smallest class of each size, where the table does not tell who is in several;
         not with a population.
     """
-    _check(threshold, population, sampling_fraction)
     people = Persons.of(table)
     grouping = grouping_of(table, columns)
     sizes = people.sizes(grouping)
@@ -142,22 +140,6 @@ def risk_of(
         sample_uniques=alone,
         homogeneous=tuple(_homogeneous(table, people, grouping)),
     )
-
-
-def _check(threshold: float, population: Numbers | None, sampling_fraction: float | None) -> None:
-    if not 0 <= threshold < 1:
-        raise InputError("The threshold of the risk is not at least 0 and below 1.", hint="Usual: 0.2.")
-    if sampling_fraction is None:
-        return
-    if population is not None:
-        raise InputError(
-            "Both a population table and a sampling fraction are given.", hint="Give one of them."
-        )
-    if not 0 < sampling_fraction <= 1:
-        raise InputError(
-            "The sampling fraction is not above 0 and at most 1.",
-            hint="It is the number of people in the table divided by that in the population.",
-        )
 
 
 def _attacker(
@@ -210,16 +192,12 @@ def minimal_uniques(
     O(n) per set of columns, for the people who are not yet unique on its first columns; memory grows with
     the number of minimal sets.
     """
-    if max_columns < 1:
-        raise InputError("The largest number of columns is below 1.", hint="Usual are 3 or 4.")
     clock = clock or Clock()
     people = Persons.of(table)
     order = sorted(columns, key=lambda column: -int(table.cardinalities[column]))
     search = _RiskCount(lines_of(table, people, order), min(max_columns, len(order)), clock)
     search.run(is_lonely=people.sizes(RowTypePartition.single(len(table)))[0] == 1)
-    return MinimalUniques(
-        tuple(search.sets), search.people(), search.by_column(order, columns), len(search.sets)
-    )
+    return MinimalUniques(tuple(search.sets), search.people(), len(search.sets))
 
 
 class _RiskCount:
@@ -239,34 +217,30 @@ class _RiskCount:
             np.zeros(1, dtype=np.int64),
             np.zeros(count + shared, dtype=np.uint8),
         )
-        self._with_column = np.zeros(lines.codes.shape[0], dtype=np.int64)
         self.sets: list[int] = []
 
     def run(self, *, is_lonely: bool) -> None:
         """Count until all is counted or the time is over; a single person needs no column to be unique."""
         for size in range(1, self._most + 1):
-            found = np.zeros_like(self._with_column) if is_lonely else self._try_size(size)
-            if found is None:
+            count = 0 if is_lonely else self._try_size(size)
+            if count is None:
                 return
-            self.sets.append(int(found.sum()) // size)
-            self._with_column += found
+            self.sets.append(count)
 
-    def _try_size(self, size: int) -> Numbers | None:
-        """Return how many sets of a size contain each column, None if the time is over."""
-        width = self._lines.codes.shape[0]
-        found = np.zeros(width, dtype=np.int64)
+    def _try_size(self, size: int) -> int | None:
+        """Return how many sets of a size are minimal uniques, None if the time is over."""
+        width, count = self._lines.codes.shape[0], 0
         for beginning in combinations(range(width - 1), size - 1):
             if self._clock.is_over():
                 return None
             self._clock.report(f"sample uniques on {size} columns", None)
             begun = np.array(beginning, dtype=np.int64)
-            first = begun[-1] + 1 if size > 1 else 0
-            for column in range(first, width):
+            for column in range(begun[-1] + 1 if size > 1 else 0, width):
                 self._make_room()
-                new = _new_uniques(begun, column, self._lines, self._partitions, self._scratch, self._known)
-                found[begun] += new
-                found[column] += new
-        return found
+                count += _new_uniques(
+                    begun, column, self._lines, self._partitions, self._scratch, self._known
+                )
+        return count
 
     def _make_room(self) -> None:
         """Make room for one more set on every line."""
@@ -287,10 +261,6 @@ class _RiskCount:
             smallest[0] = sets_of_nobody[sets_of_nobody > 0].min()
         counts = np.bincount(smallest, minlength=len(self.sets) + 1)
         return tuple(int(count) for count in counts[1 : len(self.sets) + 1])
-
-    def by_column(self, order: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-        """Return how many sets contain each column."""
-        return tuple(int(self._with_column[order.index(column)]) for column in columns)
 
 
 @kernel

@@ -22,9 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.json_numbers import is_whole
-from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition
 from kanon_pg.worker.audit.lines import (
     LineCounters,
     Lines,
@@ -294,36 +292,6 @@ class Violating:
         return len(self.sets[0])
 
 
-def require_k(k: int) -> None:
-    """Refuse a k that is not a whole number of at least 2."""
-    if not is_whole(k) or k < 2:
-        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
-
-
-def is_anonymous(table: RowTypeTable, k: int, columns: Sequence[int] | None = None) -> bool:
-    """Return whether a set of columns, and hence each of its subsets, does not violate.
-
-    Problem 1 of Yuan (k-anonymity-test), decided as in Proposition 1: by Lemma 1 the whole set decides.
-
-    Parameters
-    ----------
-    columns : sequence of int, optional
-        Numbers of columns; all unless given.
-
-    Raises
-    ------
-    InputError
-        k is not a whole number of at least 2.
-
-    Notes
-    -----
-    O(n m) for n row types and m columns.
-    """
-    require_k(k)
-    grouping = grouping_of(table, range(table.width) if columns is None else columns)
-    return bool(Persons.of(table).sizes(grouping).min() >= k)
-
-
 def find_violating_sets(
     table: RowTypeTable, k: int, clock: Clock | None = None, *, max_columns: int | None = None
 ) -> Violating:
@@ -339,13 +307,7 @@ def find_violating_sets(
     search also ends where a level has more sets than memory should hold. The clock is looked at about every
     tenth of a second, except for some divisions of all rows at the beginning.
     """
-    require_k(k)
-    if max_columns is not None and max_columns < 1:
-        raise InputError(
-            "The largest number of columns is below 1.", hint="Leave it out to search sets of any size."
-        )
-    clock = clock or Clock()
-    return _SetSearch(table, k, clock, max_columns or table.width).run()
+    return _SetSearch(table, k, clock or Clock(), max_columns or table.width).run()
 
 
 class _SetSearch:

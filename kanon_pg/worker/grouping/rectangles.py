@@ -10,8 +10,7 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.grouping import RECTANGLE_METHODS
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
@@ -131,14 +130,14 @@ class Rectangles:
 
     Parameters
     ----------
-    found : SingleAttribute
+    classes : SingleAttribute
         Class of each point; equal points share one.
     boxes : ndarray of float64, shape (m, 4)
         Rectangle of each class: least x, least y, greatest x, greatest y. Interiors are disjoint, and they
         fill the bounding box of all points, with borders half-way between points.
     """
 
-    found: SingleAttribute
+    classes: SingleAttribute
     boxes: Coordinates
 
 
@@ -174,10 +173,6 @@ def rectangles(
     method : str
         'kd' or 'exact', which looks for a better solution if there are few enough rectangles.
     """
-    if method not in RECTANGLE_METHODS:
-        raise UnknownName(
-            f'There is no method "{method}".', hint=f"Methods are: {', '.join(RECTANGLE_METHODS)}."
-        )
     array = checked_weights(weights, k)
     points, inverse, merged = _distinct(x, y, array)
     bound, proof = lower_bound(merged, k, cost_kind)
@@ -190,10 +185,10 @@ def rectangles(
         filled = None if exact.class_of is None else _filled(points, exact.class_of)
         if exact.class_of is not None and filled is not None:
             class_of, boxes, name = exact.class_of, filled, PROOF
-    found = finished(array, k, class_of[inverse], cost_kind, bound, name, proof)
+    classes = finished(array, k, class_of[inverse], cost_kind, bound, name, proof)
     order = np.empty(len(boxes), dtype=np.int64)
-    order[found.class_of] = class_of[inverse]
-    return Rectangles(found, boxes[order])
+    order[classes.class_of] = class_of[inverse]
+    return Rectangles(classes, boxes[order])
 
 
 def _distinct(
@@ -225,9 +220,9 @@ def _filled(points: Coordinates, class_of: Numbers) -> Coordinates | None:
         boxes = _grown(around, shape, sides)
         if boxes is not None:
             ends = [_ends(values) for values, _ in spots]
-            found = [(ends[0][left], ends[1][low], ends[0][right + 1], ends[1][high + 1])
-                     for left, low, right, high in boxes.tolist()]  # fmt: skip
-            return np.array(found, dtype=np.float64)
+            corners = [(ends[0][left], ends[1][low], ends[0][right + 1], ends[1][high + 1])
+                       for left, low, right, high in boxes.tolist()]  # fmt: skip
+            return np.array(corners, dtype=np.float64)
     return None
 
 
@@ -264,13 +259,13 @@ def _best_cuts(points: Coordinates, weights: Weights, k: int, kind: CostKind) ->
     """Return the cheapest of some trees of cuts; of equal ones the one that is cheaper by the sum."""
     rectangles_at_most = int(weights.sum()) // k
     tries = next(count for most, count in _TRIES if rectangles_at_most <= most)
-    found = []
+    trees = []
     for percent in _AIMS[:tries]:
         class_of, boxes = _cut(points, weights, k, k * percent // 100)
         sizes = np.zeros(len(boxes), dtype=np.int64)
         np.add.at(sizes, class_of, weights)
-        found.append((cost_of(sizes, k, kind), cost_of(sizes, k, "sum"), class_of, boxes))
-    *_, class_of, boxes = min(found, key=lambda one: one[:2])
+        trees.append((cost_of(sizes, k, kind), cost_of(sizes, k, "sum"), class_of, boxes))
+    *_, class_of, boxes = min(trees, key=lambda one: one[:2])
     return class_of, boxes
 
 
@@ -281,9 +276,9 @@ def _cut(points: Coordinates, weights: Weights, k: int, aim: int) -> tuple[Numbe
     """
     class_of = np.empty(len(points), dtype=np.int64)
     boxes: list[Coordinates] = []
-    whole = np.concatenate([points.min(axis=0), points.max(axis=0)])
+    everything = np.concatenate([points.min(axis=0), points.max(axis=0)])
     orders = tuple(np.argsort(points[:, axis], kind="stable") for axis in (0, 1))
-    waiting = [(orders, whole)]
+    waiting = [(orders, everything)]
     side = np.zeros(len(points), dtype=np.bool_)
     while waiting:
         orders, box = waiting.pop()

@@ -9,8 +9,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.grouping import ON_LIGHT, REGION_METHODS
-from kanon_pg.errors import InfeasibleError, UnknownName
+from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
@@ -104,11 +103,6 @@ def regions(
         'other', or 'refuse'.
     """
     array = checked_weights(weights, k)
-    for given, known, name in ((method, REGION_METHODS, "method"), (on_light, ON_LIGHT, "choice")):
-        if given not in known:
-            raise UnknownName(
-                f'There is no {name} "{given}" for regions.', hint=f"There are: {', '.join(known)}."
-            )
     graph = graph_of(array.size, edges)
     components = _Components.of(array, graph, k)
     if components.light.size and on_light == "refuse":

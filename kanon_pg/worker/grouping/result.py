@@ -85,8 +85,6 @@ def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
 
 def checked_weights(weights: NDArray[np.integer] | Sequence[int], k: int) -> Weights:
     """Return the weights of values as 64-bit numbers; refuse negative ones, and less than k in all."""
-    if k < 1:
-        raise InputError("k must be at least 1.", hint="Usual values are 5 or 10.")
     array = np.asarray(weights, dtype=np.int64)
     if array.size and int(array.min()) < 0:
         raise InputError("A weight is negative.", hint="Weights count people.")

@@ -71,10 +71,6 @@ class Bins:
         self.levels.pop()
         return sorted(values, key=lambda value: -self.weights[value])
 
-    def close(self) -> Numbers:
-        """Return the class of each value; every value has one and every class has k."""
-        return self.class_of
-
 
 def fold(
     weights: NDArray[np.integer] | Sequence[int],
@@ -105,7 +101,7 @@ def fold(
         for value in rest:
             bins.put(value, smallest)
     bound, proof = lower_bound(array, k, cost_kind)
-    return finished(array, k, bins.close(), cost_kind, bound, "fold", proof)
+    return finished(array, k, bins.class_of, cost_kind, bound, "fold", proof)
 
 
 def put_heavy_alone(bins: Bins, order: Iterable[int]) -> list[int]:
@@ -172,17 +168,17 @@ def by_theorem(weights: Weights, k: int) -> Numbers:
     heavy = len(bins.levels)
     if sum(bins.weights[value] for value in light) < k:
         level_out(bins, light)
-        return bins.close()
+        return bins.class_of
     fill(bins, light)
     if bins.levels[-1] >= k:
-        return bins.close()
+        return bins.class_of
     last = len(bins.levels) - 1
     rest = bins.take_apart(last)
     if 2 * bins.weights[rest[0]] > k:
         _with_a_large_rest(bins, heavy, rest, light)
     else:
         _with_a_small_rest(bins, heavy, rest)
-    return bins.close()
+    return bins.class_of
 
 
 def _with_a_large_rest(bins: Bins, heavy: int, rest: Sequence[int], light: Sequence[int]) -> None:
@@ -266,7 +262,7 @@ def exactly(weights: Weights, k: int) -> Numbers | None:
             left -= sizes.pop(place)
             bins.put(ascending.pop(place), number)
     level_out(bins, reversed(ascending))
-    return bins.close()
+    return bins.class_of
 
 
 def evenly(weights: Weights, k: int) -> Numbers | None:
@@ -284,5 +280,5 @@ def evenly(weights: Weights, k: int) -> Numbers | None:
             bins.open()
         level_out(bins, order)
         if min(bins.levels) >= k:
-            return bins.close()
+            return bins.class_of
     return None
