@@ -47,7 +47,7 @@ from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted, ReleaseBusy
 from kanon_pg.grouping import classifying
-from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.classes import Grouped
 from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
 from kanon_pg.hierarchies import operations, storage
 from kanon_pg.hierarchies.definition import HierarchyDefinition

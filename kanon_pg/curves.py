@@ -53,8 +53,6 @@ class CurvePoint:
 
     Parameters
     ----------
-    suppressed_cells : int
-        Suppressed cells of the best solution found.
     suppressed_share : float
         Their share of all quasi-identifier cells, 0 to 1.
     weighted_cost : float
@@ -65,10 +63,6 @@ class CurvePoint:
         (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
     method : str
         What found the solution, and for which k if for a larger one.
-    elapsed : float
-        Seconds spent on this k alone.
-    termination : Termination
-        How the search for this k ended.
     """
 
     k: int
@@ -95,8 +89,6 @@ class Curve:
         The columns in which cells may be suppressed.
     row_weight : float
         Cost of a row all of whose cells are suppressed.
-    points : tuple of CurvePoint
-        By k, ascending.
     """
 
     relation: str
@@ -268,11 +260,14 @@ def curve(db: Database, request: CurveRequest) -> Curve:
     memory = memory_budget(db)
     compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
     with working_memory(db, memory), exact_text(db):
-        counted = _count(db, subject, columns, memory)
+        solver_session.start()
+        db.progress("counting")
+        with reading(db, subject.relation):
+            counted = count_row_types(db, subject.source, columns, subject.entity, memory_bytes=memory)
         ks = sorted(request.ks)
-        require_people(
-            counted, subject.relation.identifier, ks, subject.entity, hint=_what_is_possible(counted, ks)
-        )
+        feasible = ",".join(str(k) for k in ks if k <= counted.people)
+        hint = f"Ask for what is possible: ks => '{{{feasible}}}'." if feasible else None
+        require_people(counted, subject.relation.identifier, ks, subject.entity, hint=hint)
         solved = _Solving(db, request, counted, memory).all(ks)
     return Curve(
         relation=str(subject.relation.identifier),
@@ -283,25 +278,6 @@ def curve(db: Database, request: CurveRequest) -> Curve:
         row_weight=sum(column.weight for column in columns),
         points=points_of(ks, solved, counted.rows * len(columns)),
     )
-
-
-def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...], memory: int) -> Counted:
-    solver_session.start()
-    db.progress("counting")
-    with reading(db, subject.relation):
-        return count_row_types(
-            db,
-            subject.source,
-            columns,
-            subject.entity,
-            memory_bytes=memory,
-        )
-
-
-def _what_is_possible(counted: Counted, ks: Sequence[int]) -> str | None:
-    """Return how to ask for those k for which there are enough people, None if there are none."""
-    feasible = ",".join(str(k) for k in ks if k <= counted.people)
-    return f"Ask for what is possible: ks => '{{{feasible}}}'." if feasible else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +309,12 @@ class _Solving:
             left -= min(seconds, solved[k].seconds)
             given[k] = seconds
         self._again(solved, given, left)
-        self._notify(solved)
+        notes: dict[str, list[int]] = {}
+        for k in sorted(solved):
+            for note in solved[k].outcome.notes:
+                notes.setdefault(note, []).append(k)
+        for note, of in notes.items():
+            self.db.notice(f"k = {in_words(of)}: {note}")
         return solved
 
     def _again(self, solved: dict[int, SolvedPoint], given: Mapping[int, float], left: float) -> None:
@@ -381,14 +362,6 @@ class _Solving:
             self.db.progress(phase, furthest)
 
         return report
-
-    def _notify(self, solved: dict[int, SolvedPoint]) -> None:
-        notes: dict[str, list[int]] = {}
-        for k in sorted(solved):
-            for note in solved[k].outcome.notes:
-                notes.setdefault(note, []).append(k)
-        for note, of in notes.items():
-            self.db.notice(f"k = {in_words(of)}: {note}")
 
 
 def _better(one: SolveOutcome, other: SolveOutcome) -> SolveOutcome:

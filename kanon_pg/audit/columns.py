@@ -289,12 +289,7 @@ class AuditSession:
         solver_session.start()
         with reading(self.db, known.relation):
             return count_row_types(
-                self.db,
-                source,
-                columns,
-                entity,
-                sensitive=sensitive,
-                memory_bytes=self.memory,
+                self.db, source, columns, entity, sensitive=sensitive, memory_bytes=self.memory
             )
 
     def run(

@@ -28,8 +28,6 @@ class RiskFigures:
 
     Parameters
     ----------
-    columns : tuple of str
-        What the attacker knows: the quasi-identifiers.
     prosecutor_risk : float
         Greatest risk if the attacker knows that the person is in the relation, in (0, 1].
     prosecutor_average : float
@@ -41,8 +39,6 @@ class RiskFigures:
         prosecutor's), 'population table' or 'sampling fraction'.
     marketer_risk : float
         Expected share of correct guesses if everybody is linked.
-    sample_uniques : int
-        Classes of a single person.
     minimal_uniques : tuple of int
         Smallest combinations of values that only one person has (SUDA's special uniques), by their number
         of columns 1, 2, ...; counted as far as the time sufficed, at most 3.
@@ -53,8 +49,6 @@ class RiskFigures:
         None without sensitive columns.
     homogeneous : tuple of HomogeneousClasses
         Per sensitive column.
-    termination : Termination
-        How the search for minimal uniques ended; all other figures are whole.
     """
 
     relation: str
@@ -107,11 +101,7 @@ class ReleaseRisk:
 
 
 def risk_figures(
-    relation: str,
-    columns: Sequence[str],
-    rows: int,
-    threshold: float,
-    answer: Mapping[str, Any],
+    relation: str, columns: Sequence[str], rows: int, threshold: float, answer: Mapping[str, Any]
 ) -> RiskFigures:
     """Return the figures of a relation from the worker's answer, `Risk` and `MinimalUniques`."""
     found, uniques = answer["risk"], answer["uniques"]
@@ -156,8 +146,6 @@ class ViolatingSet:
         'minimum' if no violating set has fewer columns, proven; each set is minimal.
     distinction : float or None
         `distinct_values` / rows, in (0, 1] (Motwani and Xu 2007).
-    separation : float or None
-        Share of the pairs of rows that differ on the columns, in [0, 1] (same authors).
     termination : Termination
         How the search ended: 'optimal' if every requested set is listed, with its figures.
     """
@@ -247,20 +235,10 @@ class AuditResult:
         Column that identifies a person; None: each row is a person.
     left_out : tuple of str
         Columns whose type cannot be compared; nothing is known about them.
-    sets : tuple of ViolatingSet
-        Minimal violating sets, each proven; fewest columns first.
-    complete_columns : int
-        Every minimal violating set of at most so many columns is listed.
-    is_complete : bool
-        Whether every minimal violating set is listed.
-    minimum : int or None
-        Columns of the smallest violating sets if proven; None if there is none or it is not known.
     column_figures : tuple of ColumnFigures
         Per audited column; empty if details were not requested or the time did not suffice.
     quasi_identifiers : CombinedClasses or None
         The classes by the declared quasi-identifiers (all audited columns without a declaration).
-    releases : tuple of ReleaseRisk
-        Releases of the table that the caller may read, by name.
     together : tuple of Composition
         What these releases disclose together, see `kanon_pg.release.composition`; empty if there is only
         one, or that could not be checked.
@@ -276,8 +254,6 @@ class AuditResult:
         unchanged and are not sensitive; none without a declaration.
     sensitive : tuple of str
         Sensitive columns of a release that were not audited.
-    termination : Termination
-        How the search for sets ended: 'optimal' if every requested one is listed.
     """
 
     relation: str
@@ -352,16 +328,10 @@ class IdentifyingSet:
         'minimum': no identifying set has fewer columns, proven; 'minimal': no column can be left out.
     at_least : int
         Proven: every identifying set has at least so many columns.
-    optimal : bool
-        Whether no identifying set has fewer columns, proven.
     distinct_rows : int
         Different rows of the table, by all columns, hence by these.
     distinction : float
         `distinct_rows` / rows, in (0, 1].
-    method : str
-        What found the set.
-    termination : Termination
-        How the search ended.
     """
 
     columns: tuple[str, ...]
@@ -384,16 +354,10 @@ class Suggestion:
     role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
         What is proposed; 'entity' for a column that identifies the person of a row, 'withheld' for one that a
         declaration should not mention.
-    reasons : tuple of str
-        Why, in sentences.
     distinct_values : int or None
         Different values; None if the type cannot be compared.
     distinct_ratio : float or None
         `distinct_values` / rows with a value.
-    unique_values : int or None
-        Values that one row has.
-    missing : float
-        Share of rows without a value, 0 to 1.
     restored_by : tuple of str
         Columns each of which determines this one's value: suppressing it alone hides nothing.
     """

@@ -122,16 +122,14 @@ class RiskRequest:
 
     relation: AnyRelation
     columns: Annotated[
-        Sequence[str] | None,
-        Argument("name[]", "What an attacker knows, in place of the quasi-identifiers."),
+        Sequence[str] | None, Argument("name[]", "What an attacker knows, in place of the quasi-identifiers.")
     ] = None
     sensitive: Sensitive = None
     threshold: Annotated[
         float, Argument("double precision", "Risk above which a record counts as being at risk.")
     ] = THRESHOLD
     population: Annotated[
-        str | None,
-        Argument("regclass", "Register of the population, with columns of the same names."),
+        str | None, Argument("regclass", "Register of the population, with columns of the same names.")
     ] = None
     sampling_fraction: Annotated[
         float | None,

@@ -96,62 +96,46 @@ def sentences(result: AuditResult) -> tuple[str, ...]:
     return tuple(_all(result))
 
 
-def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
-    """Return what to do about it, each with the exact SQL."""
+def next_steps(result: AuditResult) -> Iterator[Recommendation]:
+    """Yield what to do about it, each with the exact SQL."""
     relation, k = Literal(result.relation), result.k
-    steps = []
     if result.column_figures and all(column.role is None for column in result.column_figures):
-        steps.append(
-            Recommendation(
-                "Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});"
-            )
+        yield Recommendation(
+            "Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});"
         )
     if result.release is not None and not result.is_anonymous:
-        steps.append(
-            Recommendation(
-                f"Publish the release again from its table, with k = {k}; this says which table that is.",
-                f"SELECT base, k FROM kanon.releases WHERE release = {Literal(result.release)};",
-            )
+        yield Recommendation(
+            f"Publish the release again from its table, with k = {k}; this says which table that is.",
+            f"SELECT base, k FROM kanon.releases WHERE release = {Literal(result.release)};",
         )
     elif result.sets and not result.releases and result.people >= k:
         ks = ",".join(str(one) for one in sorted({*_KS, k}) if one <= result.people)
-        steps.append(
-            Recommendation(
-                "See what each k would cost before anything is published.",
-                f"SELECT k, suppressed_share, gap FROM kanon_curve({relation}, '{{{ks}}}');",
-            )
+        yield Recommendation(
+            "See what each k would cost before anything is published.",
+            f"SELECT k, suppressed_share, gap FROM kanon_curve({relation}, '{{{ks}}}');",
         )
-        steps.append(
-            Recommendation(
-                f"Publish a view in which at least {k} people share every combination of values.",
-                f"SELECT * FROM kanon_anonymize({relation}, {k});",
-            )
+        yield Recommendation(
+            f"Publish a view in which at least {k} people share every combination of values.",
+            f"SELECT * FROM kanon_anonymize({relation}, {k});",
         )
     for release in result.releases:
         view = Literal(release.after.relation)
-        steps.append(
-            Recommendation(
-                f"Test release {release.release} at any time.",
-                f"SELECT kanon_is_anonymous({view}, {release.k});",
-            )
+        yield Recommendation(
+            f"Test release {release.release} at any time.",
+            f"SELECT kanon_is_anonymous({view}, {release.k});",
         )
     if result.not_compared:
         names = ",".join(array_element(one.release) for one in result.releases)
-        steps.append(
-            Recommendation(
-                "Find out what the releases disclose together before anybody reads more than one of them.",
-                f"SELECT * FROM kanon_composition({Literal('{' + names + '}')});",
-            )
+        yield Recommendation(
+            "Find out what the releases disclose together before anybody reads more than one of them.",
+            f"SELECT * FROM kanon_composition({Literal('{' + names + '}')});",
         )
     if result.together and result.together[0].people_below:
         worst = result.together[0 if len(result.together[0].releases) == 2 else 1].releases[-1]
-        steps.append(
-            Recommendation(
-                "Publish what readers need as one release, and drop the others.",
-                f"SELECT kanon_drop({Literal(worst)});",
-            )
+        yield Recommendation(
+            "Publish what readers need as one release, and drop the others.",
+            f"SELECT kanon_drop({Literal(worst)});",
         )
-    return tuple(steps)
 
 
 def about_not_compared(result: AuditResult) -> str | None:

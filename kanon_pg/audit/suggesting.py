@@ -55,7 +55,8 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
     if not counts["rows"]:
         raise no_rows(known.relation)
     statistics = _statistics(worker, known, columns, counts["rows"])
-    tables = _tables_of_people(db, known)
+    references = db.rows(statement("suggest_references"), known.relation.oid)
+    tables = {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
     repeated = _repeated(db, known, columns, tables)
     constant = _constant(db, known, columns, statistics, is_sample=counts["rows"] > _MOST_ROWS)
     return [
@@ -170,12 +171,6 @@ def _sampled(db: Database, known: Subject, rows: int) -> Identifier | Fragment:
     return Fragment(
         f"(SELECT * FROM {relation} WHERE pg_catalog.random() < {_MOST_ROWS / rows!r}) AS sampled"
     )
-
-
-def _tables_of_people(db: Database, known: Subject) -> dict[str, str]:
-    """Return which columns refer to a table that is named like a list of people."""
-    references = db.rows(statement("suggest_references"), known.relation.oid)
-    return {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
 
 
 def _repeated(

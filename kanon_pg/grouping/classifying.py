@@ -18,6 +18,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, UnsuitableColumn, VerificationFailed
+from kanon_pg.grouping.classes import Box, Grouped, GroupedValue, ValueClass
 from kanon_pg.grouping.counting import (
     CountedValues,
     Weighing,
@@ -30,7 +31,6 @@ from kanon_pg.grouping.counting import (
     resolve_weighing,
     value_column,
 )
-from kanon_pg.grouping.found import Box, FoundClass, FoundValue, Grouped
 from kanon_pg.grouping.request import (
     GroupingRequest,
     IntervalsRequest,
@@ -57,7 +57,7 @@ def require_range(column: ColumnFacts) -> None:
 
 
 def interval_labels(
-    db: Database, column: ColumnFacts, values: Sequence[FoundValue], classes: Sequence[int]
+    db: Database, column: ColumnFacts, values: Sequence[GroupedValue], classes: Sequence[int]
 ) -> list[str]:
     """Return the interval of each class: from its least value to that of the next, without it.
 
@@ -66,7 +66,7 @@ def interval_labels(
 
     Parameters
     ----------
-    values : sequence of FoundValue
+    values : sequence of GroupedValue
         In order.
     classes : sequence of int
         Of each value, ascending from 0.
@@ -220,7 +220,7 @@ def _grouped(
     if counted.missing is not None:
         number, size = len(classes) + 1, counted.missing.weight
         values += numbered([counted.missing], [number - 1])
-        classes.append(FoundClass(number, None, size, 1))
+        classes.append(ValueClass(number, None, size, 1))
         cost, bound = (_with_missing(call, own, size) for own in (cost, bound))
     _require_k(classes, call.k)
     return Grouped(
@@ -249,18 +249,18 @@ def _with_missing(call: GroupingRequest, own: int, size: int) -> int:
     return max(own, size) if call.cost == "max" else own + size * (size - call.k)
 
 
-def _classes(values: Sequence[FoundValue], names: Sequence[str], boxes: Sequence[Box]) -> list[FoundClass]:
+def _classes(values: Sequence[GroupedValue], names: Sequence[str], boxes: Sequence[Box]) -> list[ValueClass]:
     sizes, counts = [0] * len(names), [0] * len(names)
     for value in values:
         sizes[value.class_number - 1] += value.weight
         counts[value.class_number - 1] += 1
     return [
-        FoundClass(place + 1, name, sizes[place], counts[place], boxes[place] if boxes else None)
+        ValueClass(place + 1, name, sizes[place], counts[place], boxes[place] if boxes else None)
         for place, name in enumerate(names)
     ]
 
 
-def _require_k(classes: Sequence[FoundClass], k: int) -> None:
+def _require_k(classes: Sequence[ValueClass], k: int) -> None:
     """Refuse classes that are too small: the solver's answer is counted again."""
     if any(found.size < k for found in classes):
         raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)

@@ -13,7 +13,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, UnsuitableColumn
-from kanon_pg.grouping.found import FoundValue
+from kanon_pg.grouping.classes import GroupedValue
 from kanon_pg.grouping.request import GroupingRequest, RegionsRequest
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
@@ -140,12 +140,12 @@ class CountedValues:
 
     Parameters
     ----------
-    missing : FoundValue or None
+    missing : GroupedValue or None
         What stands for missing values, None if there are none.
     """
 
-    values: tuple[FoundValue, ...]
-    missing: FoundValue | None
+    values: tuple[GroupedValue, ...]
+    missing: GroupedValue | None
 
     def weights(self) -> list[int]:
         """Return what each value weighs."""
@@ -178,10 +178,9 @@ def count_values(
         y=y,
         **weighing.parts(),
     )
-    rows = _rows(db, weighing, query)
     values = [
-        FoundValue(row["shown"], 0, _weight(weighing, row), row["x"] if x else None, row["y"] if x else None)
-        for row in rows
+        GroupedValue(row["shown"], 0, _weight(weighing, row), *((row["x"], row["y"]) if positions else ()))
+        for row in _rows(db, weighing, query)
     ]
     missing = values.pop() if values[-1].value is None else None
     return CountedValues(tuple(values), missing)
@@ -190,7 +189,7 @@ def count_values(
 def count_points(db: Database, weighing: Weighing, x: Fragment, y: Fragment) -> CountedValues:
     """Return the different points of a relation; parameters and errors as of `count_values`."""
     rows = _rows(db, weighing, statement("group_points", x=x, y=y, **weighing.parts()))
-    values = [FoundValue(None, 0, _weight(weighing, row), row["x"], row["y"]) for row in rows]
+    values = [GroupedValue(None, 0, _weight(weighing, row), row["x"], row["y"]) for row in rows]
     missing = values.pop() if values[-1].x is None else None
     return CountedValues(tuple(values), missing)
 
@@ -201,8 +200,7 @@ def _rows(db: Database, weighing: Weighing, query: Statement) -> Sequence[Any]:
         rows = db.read(query, MOST_VALUES + 1)
     if len(rows) > MOST_VALUES:
         raise MemoryExceeded(
-            f"The column has more than {MOST_VALUES:,} different values.",
-            hint="Round them first, in a view.",
+            f"The column has more than {MOST_VALUES:,} different values.", hint="Round them first, in a view."
         )
     if not rows:
         raise no_rows(weighing.relation)
@@ -278,7 +276,7 @@ def neighbours(
     return tuple(sorted(found))
 
 
-def numbered(values: Sequence[FoundValue], classes: Sequence[int]) -> tuple[FoundValue, ...]:
+def numbered(values: Sequence[GroupedValue], classes: Sequence[int]) -> tuple[GroupedValue, ...]:
     """Return values with their classes, numbered from 1."""
     return tuple(
         replace(value, class_number=number + 1) for value, number in zip(values, classes, strict=True)

@@ -26,21 +26,12 @@ Column = Annotated[str | None, Argument("name", "What is grouped; an SQL keyword
 K = Annotated[int, Argument("integer", "Least size of a class, at least 2.")]
 Weight = Annotated[str | None, Argument("name", "Column to add up in place of counting people.")]
 Cost = Annotated[
-    str,
-    Argument("text", "max: size of the largest class; sum: what the classes of all have beyond k."),
+    str, Argument("text", "max: size of the largest class; sum: what the classes of all have beyond k.")
 ]
 
 
 class GroupingRequest:
-    """What every way of grouping takes; each has these fields in its own order, which is SQL's.
-
-    Parameters
-    ----------
-    weight : str, optional
-        Numeric column whose sum a value weighs; else people, or rows if no entity is declared.
-    time_limit : float
-        Seconds for searching, > 0; counting is not part of it.
-    """
+    """What every way of grouping takes; each has these fields in its own order, which is SQL's."""
 
     __slots__ = ()
 
@@ -122,8 +113,7 @@ class RegionsRequest(GroupingRequest):
     weight: Weight = None
     method: Annotated[str, Argument("text", "moves, tree or exact.")] = "moves"
     on_light: Annotated[
-        str,
-        Argument("text", "Parts of the map with less than k: other gathers them, refuse refuses."),
+        str, Argument("text", "Parts of the map with less than k: other gathers them, refuse refuses.")
     ] = "other"
     cost: Cost = "max"
     time_limit: TimeLimit = DEFAULT_SECONDS

@@ -185,12 +185,7 @@ def _require_nested_ranges(db: Database, name: str, version: int, definition: Hi
     )
     try:
         with db.savepoint():
-            broken = db.row(
-                command,
-                name,
-                version,
-                *([node[part] for node in nodes] for part in range(3)),
-            )
+            broken = db.row(command, name, version, *([node[part] for node in nodes] for part in range(3)))
     except DatabaseError as error:
         if not (error.server_state or "").startswith("22"):
             raise

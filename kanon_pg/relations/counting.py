@@ -73,8 +73,6 @@ def count_row_types(
 
     Parameters
     ----------
-    relation : Identifier or Fragment
-        The base relation, or a subquery with an alias.
     sensitive : tuple of CanonicalColumn
         Sensitive columns that a privacy model constrains: rows of one type agree on these too.
 

@@ -46,8 +46,6 @@ class Roles:
     ----------
     identifiers, quasi_identifiers, sensitive, insensitive : tuple of str
         Column names; a column has at most one of these roles.
-    weights : mapping of str to float
-        Cost of a suppressed cell per column, > 0; 1 where not mentioned.
     """
 
     identifiers: tuple[str, ...] = ()
@@ -141,10 +139,6 @@ class Subject:
 
     Parameters
     ----------
-    roles : Roles or None
-        Declared, or in the record of a release; None if there are none, or not for the caller.
-    suppressed : ColumnFacts or None
-        In a release the column that lists the suppressed columns of a row.
     release : str or None
         Name of the release, if the caller may know of it.
     knows_releases : bool

@@ -287,10 +287,7 @@ def _people_figure(
         )
         for column in drawn
     )
-    legend = (
-        ("risk", "people at risk by this column alone"),
-        ("safe", "people spared if it is removed"),
-    )
+    legend = (("risk", "people at risk by this column alone"), ("safe", "people spared if it is removed"))
     return PageFigure(
         "contribution",
         "People at risk by one column, and people spared by removing it",
@@ -363,14 +360,7 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
     """Return the proposed roles; None if nothing is proposed."""
     if not suggestions:
         return None
-    rows = tuple(
-        (
-            one.column,
-            one.role.replace("_", "-"),
-            " ".join(one.reasons),
-        )
-        for one in suggestions
-    )
+    rows = tuple((one.column, one.role.replace("_", "-"), " ".join(one.reasons)) for one in suggestions)
     return Section(
         "roles",
         "Which roles the columns might have",
@@ -378,14 +368,7 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
             "Proposed from keys, types, names and statistics. Nothing was declared: whoever knows the data "
             "decides.",
         ),
-        tables=(
-            Table(
-                "Proposed roles",
-                ("column", "role", "because"),
-                rows,
-                texts=3,
-            ),
-        ),
+        tables=(Table("Proposed roles", ("column", "role", "because"), rows, texts=3),),
     )
 
 

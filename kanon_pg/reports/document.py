@@ -97,8 +97,6 @@ class Table:
     ----------
     rows : tuple of tuple of str
         Cells as they are shown; the first of each row is its heading.
-    texts : int
-        So many columns, from the left, hold text; the others hold numbers, aligned to the right.
     note : str
         What is left out, and by which rule; empty if nothing is.
     """

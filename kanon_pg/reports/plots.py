@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.grouping.found import FoundValue, Grouped
+from kanon_pg.grouping.classes import Grouped, GroupedValue
 from kanon_pg.hierarchies.operations import TreeNode
 from kanon_pg.tables.whole_file import complete_or_absent
 
@@ -213,7 +213,7 @@ _MOST_UNEVEN = 8
 """Width over height, or the other way round, of a map whose scales are equal."""
 
 
-def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
+def draw_map(axes: Axes, found: Grouped, placed: Sequence[GroupedValue]) -> None:
     """Draw values at their places: within their rectangles, or joined to neighbours of their class."""
     size = 40 / len(placed) ** 0.5
     if found.kind == "rectangles":

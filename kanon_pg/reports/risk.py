@@ -59,15 +59,7 @@ def _divided(bars: Sequence[tuple[ClassSizes, Bar]], k: int, title: str) -> BarC
 
 def _class_sizes(k: int, whole: CombinedClasses) -> PageFigure:
     bars = [
-        (
-            bar,
-            Bar(
-                bar.classes,
-                thousands(bar.classes),
-                _kind(bar, k),
-                label=sizes(bar.smallest, bar.largest),
-            ),
-        )
+        (bar, Bar(bar.classes, thousands(bar.classes), _kind(bar, k), label=sizes(bar.smallest, bar.largest)))
         for bar in whole.sizes
     ]
     tallest = max(whole.sizes, key=lambda bar: bar.classes)

@@ -169,8 +169,6 @@ class CsvFile:
 
     Parameters
     ----------
-    path : Path
-        The file; gzip is recognized by its content.
     delimiter : str, optional
         One ASCII character; by default the one of ``, ; | tab`` that separates most names in the header.
     """

@@ -48,9 +48,6 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
     ----------
     release : str
         Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes it.
-    path : Path
-        The file; its name ends in one of `FORMATS`, which decides the format. It is replaced if it
-        exists.
     """
     begun = time.monotonic()
     kind = file_format(path)

@@ -316,15 +316,10 @@ class ColumnProfile:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """An exact or approximate functional dependency: one column determines another.
+    """= An exact or approximate functional dependency: one column determines another.
 
-    Parameters
-    ----------
-    determinant, dependent : int
-        Numbers of columns.
-    share : float
-        Among the rows whose determinant occurs more than once: those in which guessing the most frequent
-        dependent value is right, at least 0.99; 1 if it always is.
+    The share is that of the rows, among those whose determinant occurs more than once, in which guessing the
+    most frequent dependent value is right: at least 0.99; 1 if it always is.
     """
 
     determinant: int
@@ -343,10 +338,8 @@ def column_profiles(table: RowTypeTable) -> list[ColumnProfile]:
 
 
 def dependencies(table: RowTypeTable, clock: Clock) -> tuple[list[Dependency], bool]:
-    """Return which columns determine others, exactly or nearly, and whether all pairs were looked at.
+    """= Return which columns determine others, exactly or nearly, and whether all pairs were looked at.
 
-    Notes
-    -----
     O(n) for each of m² pairs of columns, n row types and m columns; the clock may end it early.
     """
     found: list[Dependency] = []

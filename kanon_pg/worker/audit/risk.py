@@ -179,11 +179,7 @@ class _Known(NamedTuple):
 
 
 def minimal_uniques(
-    table: RowTypeTable,
-    columns: Sequence[int],
-    clock: Clock | None = None,
-    *,
-    max_columns: int = DEEPEST,
+    table: RowTypeTable, columns: Sequence[int], clock: Clock | None = None, *, max_columns: int = DEEPEST
 ) -> MinimalUniques:
     """Count the minimal sample uniques of some columns.
 

@@ -140,11 +140,7 @@ class _Tried(NamedTuple):
 
 
 def next_level(
-    level: OpenSets,
-    suffixes: Sequence[Lines],
-    k: int,
-    clock: Clock,
-    violating: Callable[[Members], None],
+    level: OpenSets, suffixes: Sequence[Lines], k: int, clock: Clock, violating: Callable[[Members], None]
 ) -> OpenSets | None:
     """Try all sets with one column more than those of a level.
 

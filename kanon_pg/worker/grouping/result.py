@@ -127,10 +127,7 @@ def finished(
     np.add.at(sizes, numbers, weights)
     cost = cost_of(sizes, k, kind)
     if int(sizes.min()) < k or lower_bound > max(cost, 0):
-        raise SolverError(
-            "The classes of an attribute contradict what is proven about them.",
-            hint=DEFECT,
-        )
+        raise SolverError("The classes of an attribute contradict what is proven about them.", hint=DEFECT)
     place = None if other is None else int(numbers[np.flatnonzero(class_of == other)[0]])
     return SingleAttribute(
         numbers, sizes, k, kind, cost, lower_bound, method, bound_method, other=place, degree=degree
