@@ -146,8 +146,8 @@ def _cheapest(ks: Sequence[int], solved: Mapping[int, SolvedPoint]) -> dict[int,
 def _point(
     k: int, source: int, solved: Mapping[int, SolvedPoint], bound: float | None, cells: int
 ) -> CurvePoint:
-    found = solved[source].outcome
-    cost = found.weighted_cost
+    outcome = solved[source].outcome
+    cost = outcome.weighted_cost
     if bound is not None and bound > cost and not math.isclose(bound, cost, rel_tol=_ROUNDING):
         raise SolverError(
             f"The solution for k = {source} costs less than what was proven for k = {k} or a smaller one.",
@@ -158,15 +158,15 @@ def _point(
     own = solved[k].outcome.termination if k in solved else Termination.MEMORY
     return CurvePoint(
         k=k,
-        suppressed_cells=found.suppressed_cells,
-        suppressed_share=found.suppressed_cells / cells,
+        suppressed_cells=outcome.suppressed_cells,
+        suppressed_share=outcome.suppressed_cells / cells,
         weighted_cost=cost,
         lower_bound=proven,
         gap=gap_of(cost, proven),
         optimal=optimal,
-        classes=found.classes,
-        average_class=found.average_class,
-        method=found.method if source == k else f"{found.method}, for k = {source}",
+        classes=outcome.classes,
+        average_class=outcome.average_class,
+        method=outcome.method if source == k else f"{outcome.method}, for k = {source}",
         elapsed=solved[k].seconds if k in solved else 0.0,
         termination=Termination.OPTIMAL if optimal else own,
     )
@@ -329,13 +329,13 @@ class _Solving:
                 continue
             before, started = solved[k], time.monotonic()
             try:
-                found = self._one(k, seconds, self._progress(k, len(given), len(given)))
+                longer = self._one(k, seconds, self._progress(k, len(given), len(given)))
             except MemoryExceeded as error:
                 self.db.notice(f"k = {k} has the solution of its first search: {error.message}")
                 left -= min(seconds, time.monotonic() - started)
                 continue
-            left -= min(seconds, found.seconds)
-            solved[k] = SolvedPoint(_better(before.outcome, found.outcome), before.seconds + found.seconds)
+            left -= min(seconds, longer.seconds)
+            solved[k] = SolvedPoint(_better(before.outcome, longer.outcome), before.seconds + longer.seconds)
 
     def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> SolvedPoint:
         request = SolveRequest(

@@ -241,7 +241,7 @@ def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | No
         return None
     columns = enumerate(measured.quasi_identifiers, 1)
     return ClassFigures(
-        *(row[name] for name in ("rows", "people", "classes", "memberships", "smallest", "largest")),
+        **{name: row[name] for name in ("rows", "people", "classes", "memberships", "smallest", "largest")},
         discernibility=int(row["discernibility"]),
         diversity=sum(_diversity(column, number, row) for number, column in columns),
     )
@@ -265,17 +265,17 @@ def _parts(column: ColumnFacts, number: int) -> dict[str, object]:
     return parts | {"categorical": _is_categorical(column), "low": parts.get("low")}
 
 
-def _diversity(column: ColumnFacts, number: int, found: Row) -> float:
-    hidden: int = found.get(f"hidden_{number}", 0)
-    visible = found["classes"] - hidden
+def _diversity(column: ColumnFacts, number: int, row: Row) -> float:
+    hidden: int = row.get(f"hidden_{number}", 0)
+    visible = row["classes"] - hidden
     if _is_categorical(column):
-        return hidden + (visible / found[f"domain_{number}"] if visible else 0.0)
+        return hidden + (visible / row[f"domain_{number}"] if visible else 0.0)
     if column.base_type not in _ENDS:
         return float(hidden)
-    lowest, highest = found[f"lowest_{number}"], found[f"highest_{number}"]
+    lowest, highest = row[f"lowest_{number}"], row[f"highest_{number}"]
     span = highest - lowest if lowest is not None and highest is not None else 0.0
-    spread = found[f"width_{number}"] / span if span > 0 else 0.0
-    return float(hidden + found[f"unbounded_{number}"] + spread)
+    spread = row[f"width_{number}"] / span if span > 0 else 0.0
+    return float(hidden + row[f"unbounded_{number}"] + spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +333,8 @@ def measure_sensitive(
         on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
     )
     with reading(db, measured.subject.relation):
-        (found,) = db.read(command)
-    return SensitiveFigures(**found)
+        (row,) = db.read(command)
+    return SensitiveFigures(**row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,10 +194,10 @@ def _one_row_type_per_class(sizes: Sequence[ClassesOfSize]) -> PackedRowTypes:
 
 def _homogeneous(known: Subject, sizes: Sequence[ClassesOfSize]) -> tuple[HomogeneousClasses, ...]:
     sensitive = () if known.roles is None else known.roles.sensitive
-    found = []
+    columns = []
     for place, column in enumerate(sensitive):
         classes = sum(one.homogeneous[place] for one in sizes)
         people = sum(one.homogeneous_people[place] for one in sizes)
         rows = sum(one.homogeneous_rows[place] for one in sizes)
-        found.append(HomogeneousClasses(column, classes, max(people, min(1, classes)), rows))
-    return tuple(found)
+        columns.append(HomogeneousClasses(column, classes, max(people, min(1, classes)), rows))
+    return tuple(columns)

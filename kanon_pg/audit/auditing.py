@@ -58,7 +58,7 @@ def _column_figures(
     result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]
 ) -> tuple[ColumnFigures, ...]:
     roles = subject.known.roles or Roles()
-    listed = Counter(name for found in result.sets for name in found.columns)
+    listed = Counter(name for violation in result.sets for name in violation.columns)
     return tuple(
         ColumnFigures(
             name=name,
@@ -192,7 +192,7 @@ def _is_safe_release(db: Database, subject: AuditSubject, k: int) -> bool:
 def _in_rows(result: AuditResult) -> AuditResult:
     """Say of sets that were found by counting rows what holds in people: fewer rows are fewer people."""
     ended = Termination.EXHAUSTED if result.termination is Termination.OPTIMAL else result.termination
-    sets = tuple(replace(found, kind="minimal", termination=ended) for found in result.sets)
+    sets = tuple(replace(violation, kind="minimal", termination=ended) for violation in result.sets)
     return replace(
         result,
         hides_people=True,
@@ -275,7 +275,7 @@ def _notify(db: Database, result: AuditResult) -> None:
     limitation = result.limitation()
     if limitation is not None:
         db.notice(limitation)
-    uncounted = sum(found.smallest_class is None for found in result.sets)
+    uncounted = sum(violation.smallest_class is None for violation in result.sets)
     if uncounted:
         db.notice(f"The time did not suffice for the figures of {uncounted:,} of {len(result.sets):,} sets.")
 
@@ -290,8 +290,8 @@ def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ..
     subject = all_columns(db, look_up(db, request.relation), request.columns)
     with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
-        found = worker.run("identifying", counted.row_types)
-    at_least, distinct = found["at_least"], found["distinct_rows"]
+        answer = worker.run("identifying", counted.row_types)
+    at_least, distinct = answer["at_least"], answer["distinct_rows"]
 
     def shown(places: Sequence[int], method: str, *, is_smallest: bool) -> IdentifyingSet:
         is_optimal = len(places) == at_least
@@ -304,16 +304,16 @@ def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ..
             distinct_rows=distinct,
             distinction=distinct / counted.rows,
             method=method,
-            termination=_termination(found["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
+            termination=_termination(answer["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
         )
 
-    if len(found["smallest"]) > at_least:
+    if len(answer["smallest"]) > at_least:
         db.notice(
             f"The search ended before the smallest set was proven: each has at least {at_least} columns."
         )
     return (
-        shown(found["smallest"], found["method"], is_smallest=True),
-        shown(found["minimal"], "leaving out columns", is_smallest=False),
+        shown(answer["smallest"], answer["method"], is_smallest=True),
+        shown(answer["minimal"], "leaving out columns", is_smallest=False),
     )
 
 
@@ -368,8 +368,8 @@ def _smallest_class(db: Database, subject: AuditSubject) -> int:
         entity=None if entity is None else entity.output,
     )
     with reading(db, subject.known.relation):
-        (found,) = db.read(command)
-    smallest: int | None = found["smallest"]
+        (row,) = db.read(command)
+    smallest: int | None = row["smallest"]
     if smallest is None:
         raise no_rows(subject.known.relation)
     return smallest

@@ -104,26 +104,26 @@ def risk_figures(
     relation: str, columns: Sequence[str], rows: int, threshold: float, answer: Mapping[str, Any]
 ) -> RiskFigures:
     """Return the figures of a relation from the worker's answer, `Risk` and `MinimalUniques`."""
-    found, uniques = answer["risk"], answer["uniques"]
-    prosecutor, journalist = AttackerRisk(**found["prosecutor"]), AttackerRisk(**found["journalist"])
-    homogeneous = tuple(HomogeneousClasses(**one) for one in found["homogeneous"])
+    risk, uniques = answer["risk"], answer["uniques"]
+    prosecutor, journalist = AttackerRisk(**risk["prosecutor"]), AttackerRisk(**risk["journalist"])
+    homogeneous = tuple(HomogeneousClasses(**one) for one in risk["homogeneous"])
     return RiskFigures(
         relation=relation,
         columns=tuple(columns),
         rows=rows,
-        people=found["people"],
-        classes=found["classes"],
+        people=risk["people"],
+        classes=risk["classes"],
         smallest_class=round(1 / prosecutor.highest),
         prosecutor_risk=prosecutor.highest,
         prosecutor_average=prosecutor.average,
         journalist_risk=journalist.highest,
         journalist_average=journalist.average,
-        journalist_basis=found["journalist_basis"],
-        marketer_risk=found["marketer"],
+        journalist_basis=risk["journalist_basis"],
+        marketer_risk=risk["marketer"],
         threshold=threshold,
         people_above=prosecutor.people_above,
         share_above=prosecutor.share_above,
-        sample_uniques=found["sample_uniques"],
+        sample_uniques=risk["sample_uniques"],
         minimal_uniques=tuple(uniques["sets_by_size"]),
         people_by_unique=tuple(uniques["people_by_size"]),
         homogeneous_people=max((one.people for one in homogeneous), default=None),

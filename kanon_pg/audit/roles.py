@@ -201,9 +201,9 @@ def _longest(text: str, column: str) -> int:
     words = _words(column)
     for some in (words, [_in_the_singular(word) for word in words]):
         joined = f" {' '.join(some)} "
-        found = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in joined), default=0)
-        if found:
-            return found
+        longest = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in joined), default=0)
+        if longest:
+            return longest
     return 0
 
 
@@ -527,17 +527,17 @@ def _by_statistics(column: ObservedColumn) -> tuple[str, str]:
 
 def _observations(column: ObservedColumn) -> list[str]:
     """Return sentences about what was counted."""
-    found = []
+    observations = []
     if column.distinct is not None:
         values = "1 value" if column.distinct == 1 else f"{column.distinct:,} different values"
-        found.append(f"{values} in {column.rows:,} rows.")
+        observations.append(f"{values} in {column.rows:,} rows.")
     if column.single and not column.facts.is_key and column.single > _OFTEN_SINGLE * (column.distinct or 0):
-        found.append(f"{column.single:,} of them in one row only.")
+        observations.append(f"{column.single:,} of them in one row only.")
     if column.missing:
-        found.append(f"{column.missing:.1%} of the rows have no value.")
+        observations.append(f"{column.missing:.1%} of the rows have no value.")
     if column.determined_by:
-        found.append(f"{_listed(column.determined_by)}: suppressing this column alone hides nothing.")
-    return found
+        observations.append(f"{_listed(column.determined_by)}: suppressing this column alone hides nothing.")
+    return observations
 
 
 def _listed(determined_by: Sequence[tuple[str, float]]) -> str:

@@ -127,7 +127,7 @@ def _statistics(
             f"Whether columns tell each other was looked at among {MAX_COLUMNS} at a time, in their order."
         )
     source = _sampled(worker.db, known, rows)
-    found: dict[str, _Statistics] = {}
+    statistics: dict[str, _Statistics] = {}
     is_complete = True
     for first in range(0, len(columns), MAX_COLUMNS):
         some = columns[first : first + MAX_COLUMNS]
@@ -136,13 +136,13 @@ def _statistics(
             continue
         answer = worker.run("columns", counted.row_types, share=len(some) / (len(columns) - first))
         is_complete = is_complete and answer["is_complete"]
-        found |= {
+        statistics |= {
             column.name: _statistics_of(place, some, counted.rows, answer)
             for place, column in enumerate(some)
         }
     if not is_complete:
         worker.db.notice("The time did not suffice to look at all pairs of columns.")
-    return found
+    return statistics
 
 
 def _statistics_of(

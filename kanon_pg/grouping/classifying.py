@@ -139,7 +139,7 @@ def intervals(db: Database, call: IntervalsRequest) -> Grouped:
         weighing = resolve_weighing(db, call)
         column = value_column(db, weighing, str(call.column))
         require_range(column.facts)
-        counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=True)
+        counted = require_enough(count_values(db, weighing, column), call.k, missing_alone=True)
         answer = worker.run("intervals", call, counted, {})
         labels = interval_labels(db, column.facts, counted.values, answer.classes)
     return _grouped("intervals", call, weighing, (column.facts.name,), counted, answer, labels)
@@ -153,7 +153,7 @@ def labels(db: Database, call: LabelsRequest) -> Grouped:
     with _session(db, call) as worker:
         weighing = resolve_weighing(db, call)
         column = value_column(db, weighing, str(call.column))
-        counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=False)
+        counted = require_enough(count_values(db, weighing, column), call.k, missing_alone=False)
         answer = worker.run("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
     names = class_names(counted.weighed(), answer.classes, answer.count)
     return _grouped("labels", call, weighing, (column.facts.name,), counted, answer, names)
@@ -169,7 +169,7 @@ def regions(db: Database, call: RegionsRequest) -> Grouped:
         column = value_column(db, weighing, str(call.column))
         positions = None if call.positions is None else coordinates(db, weighing, *call.positions)
         counted = count_values(db, weighing, column, positions)
-        counted = require_enough(counted, call.k, missing_apart=False)
+        counted = require_enough(counted, call.k, missing_alone=False)
         edges = neighbours(db, call, weighing, counted)
         flat = packed("<i8", [place for edge in edges for place in edge])
         arrays: _Arrays = {"edges": ("<i8", flat)}
@@ -192,7 +192,7 @@ def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
     with _session(db, call) as worker:
         weighing = resolve_weighing(db, call)
         x, y = coordinates(db, weighing, str(call.x), call.y)
-        counted = require_enough(count_points(db, weighing, x, y), call.k, missing_apart=True)
+        counted = require_enough(count_points(db, weighing, x, y), call.k, missing_alone=True)
         arrays: _Arrays = {
             name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
         }
@@ -262,5 +262,5 @@ def _classes(values: Sequence[GroupedValue], names: Sequence[str], boxes: Sequen
 
 def _require_k(classes: Sequence[ValueClass], k: int) -> None:
     """Refuse classes that are too small: the solver's answer is counted again."""
-    if any(found.size < k for found in classes):
+    if any(one.size < k for one in classes):
         raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)

@@ -101,9 +101,9 @@ def coordinates(db: Database, weighing: Weighing, x: str, y: str | None) -> tupl
     columns = tuple(weighing.relation.column(name) for name in (x, y) if name is not None)
     _require_counted(db, weighing, columns)
     if len(columns) == 1:
-        found = _of_points(columns[0])
-        if found is not None:
-            return found
+        of_points = _of_points(columns[0])
+        if of_points is not None:
+            return of_points
     elif all(column.base_type in NUMBERS for column in columns):
         first, second = (Fragment(f"{column.identifier}::double precision") for column in columns)
         return first, second
@@ -218,13 +218,13 @@ def _weight(weighing: Weighing, row: Any) -> int:
     return int(text)
 
 
-def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> CountedValues:
+def require_enough(counted: CountedValues, k: int, *, missing_alone: bool) -> CountedValues:
     """Refuse values that no classes of k can be made of."""
     missing = counted.missing
-    if not missing_apart and missing is not None:
+    if not missing_alone and missing is not None:
         counted = CountedValues((*counted.values, missing), None)
     require_total(sum(counted.weights()), k)
-    if missing_apart and missing is not None and missing.weight < k:
+    if missing_alone and missing is not None and missing.weight < k:
         raise InfeasibleError(
             f"Rows without a value have less than k = {k:,} and fit into no class.",
             hint="Leave them out by a view: WHERE the column IS NOT NULL.",
@@ -261,19 +261,19 @@ def neighbours(
             f"The adjacency has more than {MOST_EDGES:,} rows.", hint="Each pair is needed only once."
         )
     place = {value.value: number for number, value in enumerate(counted.values) if value.value is not None}
-    found = {
+    pairs = {
         (min(pair), max(pair))
         for row in rows
         if row["one"] in place and row["other"] in place
         for pair in [(place[row["one"]], place[row["other"]])]
         if pair[0] != pair[1]
     }
-    if not found and len(place) > 1:
+    if not pairs and len(place) > 1:
         raise InputError(
             f"No row of {relation.identifier} names two values of the column.",
             hint="Compare the spellings; neighbours => '{one,other}' names the columns of the adjacency.",
         )
-    return tuple(sorted(found))
+    return tuple(sorted(pairs))
 
 
 def numbered(values: Sequence[GroupedValue], classes: Sequence[int]) -> tuple[GroupedValue, ...]:

@@ -215,8 +215,8 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
         raise values.unsuitable("networks", "addresses: inet, cidr and texts")
     four, six = spec.wholes("prefixes", 0, 32), spec.wholes("prefixes6", 0, 128)
     lengths = {4: list(_V4) if four is None else four, 6: list(_V6) if six is None else six}
-    found = [_network(values, text) for text in values.texts]
-    versions = {network.version for network in found}
+    parsed = [_network(values, text) for text in values.texts]
+    versions = {network.version for network in parsed}
     used = [lengths[version] for version in sorted(versions)]
     if any(not one or any(a <= b for a, b in pairwise(one)) for one in used):
         raise InputError(
@@ -228,7 +228,7 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
             hint='For example: "prefixes": [24, 16, 8], "prefixes6": [64, 48, 32].',
         )
     levels = [
-        [_supernet(network, lengths[network.version][level]) for network in found]
+        [_supernet(network, lengths[network.version][level]) for network in parsed]
         for level in values.by_level(range(len(used[0])))
     ]
     return from_levels(values.texts, levels, keeps_all=four is not None or six is not None)

@@ -115,9 +115,9 @@ def read_definition(given: Any, kinds: Sequence[str]) -> HierarchyDefinition:
         nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
         has ``tree`` in place of ``rows``.
     """
-    found: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    rows: Any = found.get("rows")
-    tree: Any = found.get("tree")
+    definition: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    rows: Any = definition.get("rows")
+    tree: Any = definition.get("tree")
     is_folded = rows is None and tree is not None
     if not is_folded and not (isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
         raise InputError(
@@ -125,11 +125,11 @@ def read_definition(given: Any, kinds: Sequence[str]) -> HierarchyDefinition:
             hint='The value first, then its nodes: [["Bern","CH"],["Basel","CH"],["Bonn","DE"]].',
         )
     taken = ("rows", "spec", "tree") if is_folded else ("rows", "spec")
-    fields = Spec({name: one for name, one in found.items() if name not in taken}, "options")
+    fields = Spec({name: one for name, one in definition.items() if name not in taken}, "options")
     kind = fields.text("kind", kinds)
     output, options = fields.text("output", OUTPUTS), take_storing_options(fields)
     fields.done()
-    spec = found.get("spec")
+    spec = definition.get("spec")
     return HierarchyDefinition(
         unfolded(tree) if is_folded else hierarchy_of(rows),
         output or TEXT,

@@ -90,17 +90,17 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
         most=MAX_VALUES + 1,
     )
     with reading(db, relation):
-        found = db.read(command)
-    if not found:
+        values = db.read(command)
+    if not values:
         raise InputError(
             f"Column {column.identifier} has no values.", hint="Build the hierarchy once the table has rows."
         )
-    if len(found) > MAX_VALUES:
+    if len(values) > MAX_VALUES:
         raise InputError(
             f"Column {column.identifier} has more than {MAX_VALUES:,} different values.",
             hint="Round it in a view first, and use that.",
         )
-    texts, rows = (tuple(row[name] for row in found) for name in ("value", "rows"))
+    texts, rows = (tuple(row[name] for row in values) for name in ("value", "rows"))
     return ColumnValues(column, texts, rows, db.checkpoint)
 
 

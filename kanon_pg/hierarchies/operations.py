@@ -105,16 +105,16 @@ def build_column(
     facts = describe(db, relation, role)
     if column is None:
         raise InputError("The column is NULL.", hint="Name the column that the hierarchy is for.")
-    found = facts.column(column)
-    require_readable(facts, (found,), role)
+    target = facts.column(column)
+    require_readable(facts, (target,), role)
     with exact_text(db):
-        return build.build(db, facts, found, spec, options)
+        return build.build(db, facts, target, spec, options)
 
 
 def content(db: Database, name: str, *, role: str) -> HierarchyContent:
     """Return the latest version of a hierarchy with its values."""
-    found = storage.stored_hierarchy(db, name, role)
-    return HierarchyContent(found, storage.read(db, found))
+    stored = storage.stored_hierarchy(db, name, role)
+    return HierarchyContent(stored, storage.read(db, stored))
 
 
 def show(db: Database, name: str, most: int | None, *, role: str) -> list[str]:
@@ -123,8 +123,8 @@ def show(db: Database, name: str, most: int | None, *, role: str) -> list[str]:
         raise InputError(
             "most must be at least 1.", hint="It is how many nodes are shown below each; 10 is usual."
         )
-    found = content(db, name, role=role)
-    return list(tree_lines(tree_of(found.hierarchy, found.stored.output), most))
+    latest = content(db, name, role=role)
+    return list(tree_lines(tree_of(latest.hierarchy, latest.stored.output), most))
 
 
 def hierarchies(db: Database) -> Sequence[Row]:

@@ -243,13 +243,13 @@ def _rows(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...
         most=_MOST_ENTRIES + 1,
     )
     with reading(db, relation):
-        found = db.read(command)
-    if len(found) > _MOST_ENTRIES:
+        rows = db.read(command)
+    if len(rows) > _MOST_ENTRIES:
         raise InputError(
             f"{relation.identifier} has more than {_MOST_ENTRIES:,} rows.",
             hint="A hierarchy of so many entries is no use; leave out by a view what no column has.",
         )
-    return [[row[alias] for alias, _ in numbered] for row in found]
+    return [[row[alias] for alias, _ in numbered] for row in rows]
 
 
 def _source(relation: RelationFacts) -> dict[str, str]:

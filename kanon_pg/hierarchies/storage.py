@@ -47,14 +47,14 @@ class StoredHierarchy:
 
 def stored_hierarchy(db: Database, name: str, role: str, version: int | None = None) -> StoredHierarchy:
     """Return a hierarchy that a role may use, in the latest version unless one is given."""
-    found = _find(db, name, version, role)
-    if not found["usable"]:
+    row = _find(db, name, version, role)
+    if not row["usable"]:
         raise NotPermitted(
             f"Hierarchy {Identifier((name,))} belongs to another role, which does not share it.",
             hint='Its maker can store it anew with the option {"shared": true}.',
         )
     return StoredHierarchy(
-        name, found["version"], found["kind"], found["output"], found["height"], tuple(found["nodes"])
+        name, row["version"], row["kind"], row["output"], row["height"], tuple(row["nodes"])
     )
 
 
@@ -146,10 +146,10 @@ def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
 
 
 def _find(db: Database, name: str, version: int | None, role: str) -> Any:
-    found = db.rows(statement("hierarchy_find"), name, version, role)
-    if not found:
+    rows = db.rows(statement("hierarchy_find"), name, version, role)
+    if not rows:
         raise _unknown(name, version)
-    return found[0]
+    return rows[0]
 
 
 def _unknown(name: str, version: int | None = None) -> UnknownName:

@@ -79,8 +79,8 @@ class Roles:
     def role_of(self, name: str) -> str | None:
         """Return the role of a column, in the singular."""
         singular = {"identifiers": "identifier", "quasi_identifiers": "quasi_identifier"}
-        found = (singular.get(role, role) for role, names in self.groups().items() if name in names)
-        return next(found, None)
+        roles = (singular.get(role, role) for role, names in self.groups().items() if name in names)
+        return next(roles, None)
 
     def names(self) -> Iterator[str]:
         """Yield every column that has a role, a weight, or names people."""
@@ -129,8 +129,8 @@ def _check_weights(relation: RelationFacts, weights: Any) -> None:
 
 def stored_declaration(db: Database, relation: RelationFacts) -> Roles | None:
     """Return the declaration of a relation as the owner role sees it, None if there is none."""
-    found = db.rows(statement("fetch_declaration"), relation.oid)
-    return Roles.of_row(found[0]) if found else None
+    rows = db.rows(statement("fetch_declaration"), relation.oid)
+    return Roles.of_row(rows[0]) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +249,17 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
     known = {"role": context["role"], "knows_releases": context["releases"]}
     suppressed = _suppressed_column(facts)
     if suppressed is None:
-        found = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
+        rows = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
         people = linked_people(db, facts, context["role"]) if context["declarations"] else None
-        roles = _still_there(facts, Roles.of_row(found[0]) if found else None)
+        roles = _still_there(facts, Roles.of_row(rows[0]) if rows else None)
         return Subject(facts, roles=roles, people=people, **known)
     if context["releases"]:
-        found = db.rows(statement("roles_released"), facts.oid)
+        rows = db.rows(statement("roles_released"), facts.oid)
     else:
-        found = db.rows(statement("roles_published"), facts.oid) if context["published_roles"] else ()
-    if not found:
+        rows = db.rows(statement("roles_published"), facts.oid) if context["published_roles"] else ()
+    if not rows:
         return Subject(facts, suppressed=suppressed, **known)
-    row = found[0]
+    row = rows[0]
     return Subject(
         facts,
         roles=Roles.of_row(row),
@@ -281,8 +281,8 @@ def _still_there(relation: RelationFacts, roles: Roles | None) -> Roles | None:
 def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
     if relation.schema != RELEASE_SCHEMA:
         return None
-    found = (c for c in relation.columns if c.name == SUPPRESSED_COLUMN and c.type == "name[]")
-    return next(found, None)
+    candidates = (c for c in relation.columns if c.name == SUPPRESSED_COLUMN and c.type == "name[]")
+    return next(candidates, None)
 
 
 ROWS_ARE_PEOPLE = "Whose rows they are is not published, so each row counts as a person."

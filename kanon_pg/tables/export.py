@@ -77,9 +77,9 @@ def file_format(path: Path) -> str:
 
 def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
     for name in (release, release.removeprefix("safe."), name_in_sql(db, release)):
-        found = [] if name is None else db.rows(statement("export_find_view"), name)
-        if found:
-            return describe(db, str(found[0]["oid"]))
+        views = [] if name is None else db.rows(statement("export_find_view"), name)
+        if views:
+            return describe(db, str(views[0]["oid"]))
     raise UnknownName(
         f"There is no release {as_given(release)}.",
         hint="Only releases are exported; `kanon releases` lists them.",

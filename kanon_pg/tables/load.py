@@ -133,9 +133,9 @@ def _existing(db: Database, name: Identifier) -> RelationFacts | None:
 
 def _existing_columns(existing: RelationFacts, file: CsvFile) -> tuple[tuple[CsvColumn, ...], list[str]]:
     """Return the columns that a file adds to, and those of them in which an empty string is NULL."""
-    found = [existing.column(column) for column in file.names]
-    columns = tuple(CsvColumn(column.name, column.type) for column in found)
-    return columns, [column.name for column in found if column.base_type not in _TEXT_TYPES]
+    known = [existing.column(column) for column in file.names]
+    columns = tuple(CsvColumn(column.name, column.type) for column in known)
+    return columns, [column.name for column in known if column.base_type not in _TEXT_TYPES]
 
 
 def _drop_existing(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:

@@ -78,10 +78,10 @@ def _range_shares(values: NDArray[np.float64], begin: NDArray[np.intp]) -> float
         return 0.0
     low, high = low[present], high[present]
     varies = high > low
-    whole = high.max() - low.min()
-    if not np.isfinite(whole):
+    span = high.max() - low.min()
+    if not np.isfinite(span):
         return float(varies.sum())
-    return float(((high[varies] - low[varies]) / whole).sum()) if whole > 0 else 0.0
+    return float(((high[varies] - low[varies]) / span).sum()) if span > 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -68,12 +68,12 @@ def _directly(class_of: Codes, codes: Codes, cardinality: int, slots: int) -> tu
 
 def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> RowTypePartition:
     """Return the classes of a set of columns; one class for none."""
-    found = RowTypePartition.single(len(table))
+    grouping = RowTypePartition.single(len(table))
     for column in columns:
-        if found.count == len(table):
+        if grouping.count == len(table):
             break  # no column divides classes of one row type
-        found = found.divided(table.codes[column], int(table.cardinalities[column]))
-    return found
+        grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
+    return grouping
 
 
 def groupings_of(

@@ -23,7 +23,7 @@ from kanon_pg.worker.audit.differences import (
     separates,
     with_room,
 )
-from kanon_pg.worker.audit.lines import LineCounters, Lines, Partitions, split
+from kanon_pg.worker.audit.projections import Division, split
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
@@ -122,7 +122,7 @@ def smallest_identifying_set(table: RowTypeTable, clock: Clock | None = None) ->
     clock = clock or Clock()
     clock.report("greedy", None)
     known = _Differences(distinct_rows(table))
-    count = known.rows.lines.weights.size
+    count = len(known.rows.by_row)
     greedy = greedy_identifying_set(known.rows, clock)
     if greedy is None:
         return SmallestIdentifying(tuple(range(table.width)), int(count > 1), "all columns")
@@ -166,7 +166,7 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
     taken, for n distinct rows and m columns.
     """
     chosen: list[int] = []
-    partitions = rows.partitions
+    partitions = rows.division.partitions
     source = 0
     while partitions.classes[source]:
         left = []
@@ -174,10 +174,10 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
             if clock.is_over():
                 return None
             clock.heartbeat()
-            left.append(_pairs_left(rows.lines, column, partitions, source, rows.scratch))
+            left.append(_pairs_left(rows.division, column, source))
         column = int(np.argmin(left))
         target = 2 if source == 1 else 1
-        split(rows.lines, column, partitions, source, target, rows.scratch)
+        split(rows.division, column, source, target)
         source = target
         chosen.append(column)
     partitions.path[:] = -1
@@ -185,20 +185,21 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
 
 
 @kernel
-def _pairs_left(lines: Lines, column: int, partitions: Partitions, source: int, scratch: LineCounters) -> int:
+def _pairs_left(division: Division, column: int, source: int) -> int:
     """Return how many pairs would be together after a division by a column."""
-    held, starts = partitions.lines[source], partitions.starts[source]
-    codes, times = lines.codes[column], scratch.times
+    projection, partitions, counters = division
+    members, starts = partitions.rows[source], partitions.starts[source]
+    codes, times = projection.codes[column], counters.times
     pairs = 0
     for number in range(partitions.classes[source]):
         touched = 0
         for place in range(starts[number], starts[number + 1]):
-            value = codes[held[place]]
+            value = codes[members[place]]
             if times[value] == 0:
-                scratch.touched[touched] = value
+                counters.touched[touched] = value
                 touched += 1
             pairs += times[value]
             times[value] += 1
-        for value in scratch.touched[:touched]:
+        for value in counters.touched[:touched]:
             times[value] = 0
     return pairs

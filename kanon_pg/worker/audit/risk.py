@@ -29,13 +29,12 @@ from kanon_pg.core.risk import (
 )
 from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.differences import Masks
-from kanon_pg.worker.audit.lines import (
-    LineCounters,
-    Lines,
-    Partitions,
+from kanon_pg.worker.audit.projections import (
+    Division,
+    Projection,
     count_people_per_value,
     descend,
-    lines_of,
+    projection_of,
     room_for,
 )
 from kanon_pg.worker.clock import Clock
@@ -157,19 +156,21 @@ def _homogeneous(
     table: RowTypeTable, people: Persons, grouping: RowTypePartition
 ) -> list[HomogeneousClasses]:
     rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count)
-    found = []
+    columns = []
     for described, cells in zip(table.sensitive_columns, table.sensitive, strict=True):
         example = np.empty(grouping.count, dtype=np.int64)
         example[grouping.class_of] = cells
         is_same = np.ones(grouping.count, dtype=np.bool_)
         is_same[grouping.class_of[cells != example[grouping.class_of]]] = False
         within = people.within(is_same, grouping)
-        found.append(HomogeneousClasses(described.name, int(is_same.sum()), within, int(rows[is_same].sum())))
-    return found
+        columns.append(
+            HomogeneousClasses(described.name, int(is_same.sum()), within, int(rows[is_same].sum()))
+        )
+    return columns
 
 
 class _Known(NamedTuple):
-    """Minimal sets per line as linked lists, and the size of the smallest set per person."""
+    """Minimal sets per row as linked lists, and the size of the smallest set per person."""
 
     head: Codes
     following: Codes
@@ -191,7 +192,7 @@ def minimal_uniques(
     clock = clock or Clock()
     people = Persons.of(table)
     order = sorted(columns, key=lambda column: -int(table.cardinalities[column]))
-    search = _RiskCount(lines_of(table, people, order), min(max_columns, len(order)), clock)
+    search = _RiskCount(projection_of(table, people, order), min(max_columns, len(order)), clock)
     search.run(is_lonely=people.sizes(RowTypePartition.single(len(table)))[0] == 1)
     return MinimalUniques(tuple(search.sets), search.people(), len(search.sets))
 
@@ -199,13 +200,13 @@ def minimal_uniques(
 class _RiskCount:
     """Counting size by size."""
 
-    def __init__(self, lines: Lines, most: int, clock: Clock) -> None:
-        self._lines = lines
+    def __init__(self, projection: Projection, most: int, clock: Clock) -> None:
+        self._projection = projection
         self._most = most
         self._clock = clock
-        self._partitions, self._scratch = room_for(lines, most)
-        count = lines.weights.size
-        shared = max(0, -int(lines.weights.min()))
+        self._division = room_for(projection, most)
+        count = projection.weights.size
+        shared = max(0, -int(projection.weights.min()))
         self._known = _Known(
             np.full(count, -1, dtype=np.int32),
             np.empty(1024, dtype=np.int32),
@@ -225,7 +226,7 @@ class _RiskCount:
 
     def _try_size(self, size: int) -> int | None:
         """Return how many sets of a size are minimal uniques, None if the time is over."""
-        width, count = self._lines.codes.shape[0], 0
+        width, count = self._projection.codes.shape[0], 0
         for beginning in combinations(range(width - 1), size - 1):
             if self._clock.is_over():
                 return None
@@ -233,14 +234,12 @@ class _RiskCount:
             begun = np.array(beginning, dtype=np.int64)
             for column in range(begun[-1] + 1 if size > 1 else 0, width):
                 self._make_room()
-                count += _new_uniques(
-                    begun, column, self._lines, self._partitions, self._scratch, self._known
-                )
+                count += _new_uniques(begun, column, self._division, self._known)
         return count
 
     def _make_room(self) -> None:
-        """Make room for one more set on every line."""
-        needed = int(self._known.total[0]) + self._lines.weights.size
+        """Make room for one more set on every row."""
+        needed = int(self._known.total[0]) + self._projection.weights.size
         if needed > self._known.masks.size:
             following = np.empty(2 * needed, dtype=np.int32)
             masks = np.empty(2 * needed, dtype=np.uint64)
@@ -250,43 +249,37 @@ class _RiskCount:
 
     def people(self) -> tuple[int, ...]:
         """Return the people by the size of their smallest set; if nobody is known, all are one person."""
-        smallest, is_nobody = self._known.smallest.copy(), np.flatnonzero(self._lines.weights == 0)
+        smallest, is_nobody = self._known.smallest.copy(), np.flatnonzero(self._projection.weights == 0)
         sets_of_nobody = smallest[is_nobody]
         smallest[is_nobody] = 0
-        if is_nobody.size == self._lines.weights.size and sets_of_nobody.any():
+        if is_nobody.size == self._projection.weights.size and sets_of_nobody.any():
             smallest[0] = sets_of_nobody[sets_of_nobody > 0].min()
         counts = np.bincount(smallest, minlength=len(self.sets) + 1)
         return tuple(int(count) for count in counts[1 : len(self.sets) + 1])
 
 
 @kernel
-def _new_uniques(
-    beginning: Numbers,
-    column: int,
-    lines: Lines,
-    partitions: Partitions,
-    scratch: LineCounters,
-    known: _Known,
-) -> int:
+def _new_uniques(beginning: Numbers, column: int, division: Division, known: _Known) -> int:
     """Count the classes for which some columns and one more are a minimal sample unique; note these."""
-    descend(beginning, lines, partitions, scratch)
+    projection, partitions, counters = division
+    descend(beginning, division)
     depth = beginning.size
-    held, starts = partitions.lines[depth], partitions.starts[depth]
-    codes, values = lines.codes[column - lines.first], lines.cardinalities[column - lines.first]
+    rows, starts = partitions.rows[depth], partitions.starts[depth]
+    codes, values = projection.codes[column], projection.cardinalities[column]
     mask = np.uint64(1) << np.uint64(column)
     for other in beginning:
         mask |= np.uint64(1) << np.uint64(other)
-    found = 0
+    count = 0
     for number in range(partitions.classes[depth]):
-        own = held[starts[number] : starts[number + 1]]
+        own = rows[starts[number] : starts[number + 1]]
         weights = partitions.weights[depth, starts[number] : starts[number + 1]]
-        touched, _ = count_people_per_value(own, weights, codes, values, 2, scratch)
-        if np.any(scratch.people[scratch.touched[:touched]] == 1):
-            found += _note_class(own, mask, depth + 1, codes, scratch.people, lines.weights, known)
-        for value in scratch.touched[:touched]:
-            scratch.people[value] = 0
-            scratch.last[value] = 0
-    return found
+        touched, _ = count_people_per_value(own, weights, codes, values, 2, counters)
+        if np.any(counters.people[counters.touched[:touched]] == 1):
+            count += _note_class(own, mask, depth + 1, codes, counters.people, projection.weights, known)
+        for value in counters.touched[:touched]:
+            counters.people[value] = 0
+            counters.last[value] = 0
+    return count
 
 
 @kernel
@@ -294,24 +287,24 @@ def _note_class(
     own: Codes, mask: np.uint64, size: int, codes: Codes, people: Numbers, weights: Codes, known: _Known
 ) -> int:
     """Note the sets that are minimal for single people within a class; return how many these are."""
-    found = 0
-    for line in own:
-        value = codes[line]
+    count = 0
+    for row in own:
+        value = codes[row]
         if people[value] == 1:
-            # The other lines of this person in the class, if any, are treated alike.
+            # The other rows of this person in the class, if any, are treated alike.
             people[value] = 0
-            if not _contains_known(line, mask, known):
-                found += 1
+            if not _contains_known(row, mask, known):
+                count += 1
                 people[value] = -1
         if people[value] == -1:
-            _note(line, mask, size, weights, known)
-    return found
+            _note(row, mask, size, weights, known)
+    return count
 
 
 @kernel
-def _contains_known(line: int, mask: np.uint64, known: _Known) -> bool:
-    """Return whether a set contains a known one of a line."""
-    entry = known.head[line]
+def _contains_known(row: int, mask: np.uint64, known: _Known) -> bool:
+    """Return whether a set contains a known one of a row."""
+    entry = known.head[row]
     while entry >= 0:
         if known.masks[entry] & mask == known.masks[entry]:
             return True
@@ -320,13 +313,13 @@ def _contains_known(line: int, mask: np.uint64, known: _Known) -> bool:
 
 
 @kernel
-def _note(line: int, mask: np.uint64, size: int, weights: Codes, known: _Known) -> None:
-    """Add a set to those of a line."""
+def _note(row: int, mask: np.uint64, size: int, weights: Codes, known: _Known) -> None:
+    """Add a set to those of a row."""
     entry = known.total[0]
     known.masks[entry] = mask
-    known.following[entry] = known.head[line]
-    known.head[line] = entry
+    known.following[entry] = known.head[row]
+    known.head[row] = entry
     known.total[0] += 1
-    person = line if weights[line] >= 0 else weights.size - 1 - weights[line]
+    person = row if weights[row] >= 0 else weights.size - 1 - weights[row]
     if known.smallest[person] == 0:
         known.smallest[person] = size

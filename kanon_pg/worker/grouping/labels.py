@@ -71,17 +71,16 @@ def exact_labels(
     most = int((array >= k).sum()) + light // k
     if different.size * most > MOST_VARIABLES or not is_within_64_bits(int(array.sum()), cost_kind):
         return known
-    model, held = _model(different.tolist(), counts.tolist(), most, known, array)
-    solved = solve_model(model, [one for row in held for one in row], clock or Clock())
+    model, counts_of = _model(different.tolist(), counts.tolist(), most, known, array)
+    solved = solve_model(model, [one for row in counts_of for one in row], clock or Clock())
     bound, proof = lower_bound(array, k, cost_kind)
     if solved.bound is not None and solved.bound > bound:
         bound, proof = min(solved.bound, known.cost), PROOF
     class_of, method = known.class_of, known.method
     if solved.values is not None:
-        found = _spread_out(array, np.array(solved.values).reshape(len(held), most))
-        candidate = finished(array, k, found, cost_kind, 0, PROOF, proof)
-        if candidate.cost < known.cost:
-            class_of, method = found, PROOF
+        solution = _spread_out(array, np.array(solved.values).reshape(len(counts_of), most))
+        if finished(array, k, solution, cost_kind, 0, PROOF, proof).cost < known.cost:
+            class_of, method = solution, PROOF
     return finished(array, k, class_of, cost_kind, bound, method, proof)
 
 
@@ -94,22 +93,22 @@ def _model(
     """
     model, k, total = new_model(), known.k, sum(w * n for w, n in zip(different, counts, strict=True))
     largest = known.cost if known.cost_kind == "max" else total
-    held = [[model.new_int_var(0, count, "") for _ in range(most)] for count in counts]
+    counts_of = [[model.new_int_var(0, count, "") for _ in range(most)] for count in counts]
     levels = [model.new_int_var(0, largest, "") for _ in range(most)]
     used = [model.new_bool_var("") for _ in range(most)]
-    for row, count in zip(held, counts, strict=True):
+    for row, count in zip(counts_of, counts, strict=True):
         model.add(sum(row) == count)
     for place, (level, is_used) in enumerate(zip(levels, used, strict=True)):
-        model.add(level == sum(w * row[place] for w, row in zip(different, held, strict=True)))
+        model.add(level == sum(w * row[place] for w, row in zip(different, counts_of, strict=True)))
         model.add(level >= k * is_used)
         model.add(level <= largest * is_used)
-        for row, count in zip(held, counts, strict=True):
+        for row, count in zip(counts_of, counts, strict=True):
             model.add(row[place] <= count * is_used)
         if place:
             model.add(levels[place - 1] >= level)
     model.minimize(_objective(model, levels, k, largest, known))
-    _hint(model, held, different, known, weights)
-    return model, held
+    _hint(model, counts_of, different, known, weights)
+    return model, counts_of
 
 
 def _objective(model: Any, levels: Sequence[Any], k: int, largest: int, known: SingleAttribute) -> Any:
@@ -125,22 +124,22 @@ def _objective(model: Any, levels: Sequence[Any], k: int, largest: int, known: S
 
 
 def _hint(
-    model: Any, held: list[list[Any]], different: Sequence[int], known: SingleAttribute, weights: Weights
+    model: Any, counts_of: list[list[Any]], different: Sequence[int], known: SingleAttribute, weights: Weights
 ) -> None:
     place_of = np.empty(known.sizes.size, dtype=np.int64)
     place_of[np.argsort(-known.sizes, kind="stable")] = np.arange(known.sizes.size)
-    begun = np.zeros((len(held), len(held[0])), dtype=np.int64)
+    begun = np.zeros((len(counts_of), len(counts_of[0])), dtype=np.int64)
     np.add.at(begun, (np.searchsorted(different, weights), place_of[known.class_of]), 1)
-    for row, numbers in zip(held, begun.tolist(), strict=True):
+    for row, numbers in zip(counts_of, begun.tolist(), strict=True):
         for variable, number in zip(row, numbers, strict=True):
             model.add_hint(variable, number)
 
 
-def _spread_out(weights: Weights, held: NDArray[np.int64]) -> Numbers:
+def _spread_out(weights: Weights, counts_of: NDArray[np.int64]) -> Numbers:
     """Return the class of each value, given how many of each weight each class holds."""
     class_of = np.empty(weights.size, dtype=np.int64)
     order = np.argsort(weights, kind="stable")
-    class_of[order] = np.concatenate([np.repeat(np.arange(row.size), row) for row in held])
+    class_of[order] = np.concatenate([np.repeat(np.arange(row.size), row) for row in counts_of])
     return class_of
 
 

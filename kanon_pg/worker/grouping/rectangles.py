@@ -311,7 +311,7 @@ def _best_cut(
 ) -> tuple[int, int] | None:
     """Return the axis of the best cut and how many points are below it, None if there is no cut."""
     best: tuple[tuple[int, bool, float], tuple[int, int]] | None = None
-    sides = box[2] - box[0], box[3] - box[1]
+    lengths = box[2] - box[0], box[3] - box[1]
     for axis in (0, 1):
         order = orders[axis]
         sums = np.cumsum(weights[order])
@@ -330,7 +330,7 @@ def _best_cut(
         places, below = places[kept == classes], below[kept == classes]
         middle = total * (classes // 2) / classes
         nearest = int(np.argmin(np.abs(below - middle)))
-        is_short = sides[axis] * _LONG < sides[1 - axis]
+        is_short = lengths[axis] * _LONG < lengths[1 - axis]
         score = (-classes, is_short, abs(float(below[nearest]) - middle))
         if best is None or score < best[0]:
             best = score, (axis, int(places[nearest]) + 1)

@@ -79,8 +79,8 @@ def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
     >>> cost_of([3, 5], 3, "max"), cost_of([3, 5], 3, "sum")
     (5, 10)
     """
-    whole = [int(size) for size in sizes]
-    return max(whole) if kind == "max" else sum(size * (size - k) for size in whole)
+    numbers = [int(size) for size in sizes]
+    return max(numbers) if kind == "max" else sum(size * (size - k) for size in numbers)
 
 
 def checked_weights(weights: NDArray[np.integer] | Sequence[int], k: int) -> Weights:
@@ -144,9 +144,9 @@ def lower_bound(weights: Sequence[int] | Numbers, k: int, kind: CostKind) -> tup
     O(n log(total weight)). Allows every group of values, so it holds for intervals, regions and rectangles
     too.
     """
-    whole = [int(weight) for weight in weights]
-    heavy = sorted(weight for weight in whole if weight >= k)
-    light = sum(weight for weight in whole if weight < k)
+    numbers = [int(weight) for weight in weights]
+    heavy = sorted(weight for weight in numbers if weight >= k)
+    light = sum(weight for weight in numbers if weight < k)
     if kind == "sum":
         return _sum_bound(heavy, light, k), VOLUME
     kappa = max(k, heavy[-1] if heavy else 0)

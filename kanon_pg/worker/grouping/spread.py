@@ -215,12 +215,12 @@ def _with_a_small_rest(bins: Bins, heavy: int, rest: Sequence[int]) -> None:
 def _in_three(bins: Bins, rest: Sequence[int], chosen: Sequence[int]) -> None:
     """Lemma 9: three parts of at most k/2 each: the heaviest value, and the others cut in two (Lemma 8)."""
     parts: list[list[int]] = [[rest[0]], [], []]
-    whole = sum(bins.weights[value] for value in rest[1:])
+    total = sum(bins.weights[value] for value in rest[1:])
     before = 0
     for value in rest[1:]:
         weight = bins.weights[value]
         # the value that passes the middle goes to the side where most of it is
-        parts[1 if 2 * before + weight <= whole else 2].append(value)
+        parts[1 if 2 * before + weight <= total else 2].append(value)
         before += weight
     parts.sort(key=lambda part: -sum(bins.weights[value] for value in part))
     for number, part in zip(chosen, parts, strict=True):
