@@ -114,14 +114,6 @@ class RiskRequest:
 
     Parameters
     ----------
-    sensitive : sequence of str, optional
-        Columns whose homogeneous classes count.
-    threshold : float
-        At least 0 and below 1.
-    population : str, optional
-        Its columns have the same types, too.
-    sampling_fraction : float, optional
-        In (0, 1].
     time_limit : float
         Seconds for searching, > 0; counting is not part of it.
     uniques_seconds : float, optional
@@ -130,16 +122,14 @@ class RiskRequest:
 
     relation: AnyRelation
     columns: Annotated[
-        Sequence[str] | None,
-        Argument("name[]", "What an attacker knows, in place of the quasi-identifiers."),
+        Sequence[str] | None, Argument("name[]", "What an attacker knows, in place of the quasi-identifiers.")
     ] = None
     sensitive: Sensitive = None
     threshold: Annotated[
         float, Argument("double precision", "Risk above which a record counts as being at risk.")
     ] = THRESHOLD
     population: Annotated[
-        str | None,
-        Argument("regclass", "Register of the population, with columns of the same names."),
+        str | None, Argument("regclass", "Register of the population, with columns of the same names.")
     ] = None
     sampling_fraction: Annotated[
         float | None,

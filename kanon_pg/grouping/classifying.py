@@ -18,6 +18,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, UnsuitableColumn, VerificationFailed
+from kanon_pg.grouping.classes import Box, Grouped, GroupedValue, ValueClass
 from kanon_pg.grouping.counting import (
     CountedValues,
     Weighing,
@@ -30,7 +31,6 @@ from kanon_pg.grouping.counting import (
     resolve_weighing,
     value_column,
 )
-from kanon_pg.grouping.found import Box, FoundClass, FoundValue, Grouped
 from kanon_pg.grouping.request import (
     GroupingRequest,
     IntervalsRequest,
@@ -48,13 +48,7 @@ _GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
 
 
 def require_range(column: ColumnFacts) -> None:
-    """Refuse a column whose values have no range type.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If they have none.
-    """
+    """Refuse a column whose values have no range type."""
     if range_type(column.base_type) is None:
         raise UnsuitableColumn(
             f"Column {column.identifier} of type {column.type} has no intervals.",
@@ -63,7 +57,7 @@ def require_range(column: ColumnFacts) -> None:
 
 
 def interval_labels(
-    db: Database, column: ColumnFacts, values: Sequence[FoundValue], classes: Sequence[int]
+    db: Database, column: ColumnFacts, values: Sequence[GroupedValue], classes: Sequence[int]
 ) -> list[str]:
     """Return the interval of each class: from its least value to that of the next, without it.
 
@@ -72,9 +66,7 @@ def interval_labels(
 
     Parameters
     ----------
-    column : ColumnFacts
-        Of the values.
-    values : sequence of FoundValue
+    values : sequence of GroupedValue
         In order.
     classes : sequence of int
         Of each value, ascending from 0.
@@ -147,7 +139,7 @@ def intervals(db: Database, call: IntervalsRequest) -> Grouped:
         weighing = resolve_weighing(db, call)
         column = value_column(db, weighing, str(call.column))
         require_range(column.facts)
-        counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=True)
+        counted = require_enough(count_values(db, weighing, column), call.k, missing_alone=True)
         answer = worker.run("intervals", call, counted, {})
         labels = interval_labels(db, column.facts, counted.values, answer.classes)
     return _grouped("intervals", call, weighing, (column.facts.name,), counted, answer, labels)
@@ -161,7 +153,7 @@ def labels(db: Database, call: LabelsRequest) -> Grouped:
     with _session(db, call) as worker:
         weighing = resolve_weighing(db, call)
         column = value_column(db, weighing, str(call.column))
-        counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=False)
+        counted = require_enough(count_values(db, weighing, column), call.k, missing_alone=False)
         answer = worker.run("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
     names = class_names(counted.weighed(), answer.classes, answer.count)
     return _grouped("labels", call, weighing, (column.facts.name,), counted, answer, names)
@@ -177,7 +169,7 @@ def regions(db: Database, call: RegionsRequest) -> Grouped:
         column = value_column(db, weighing, str(call.column))
         positions = None if call.positions is None else coordinates(db, weighing, *call.positions)
         counted = count_values(db, weighing, column, positions)
-        counted = require_enough(counted, call.k, missing_apart=False)
+        counted = require_enough(counted, call.k, missing_alone=False)
         edges = neighbours(db, call, weighing, counted)
         flat = packed("<i8", [place for edge in edges for place in edge])
         arrays: _Arrays = {"edges": ("<i8", flat)}
@@ -200,7 +192,7 @@ def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
     with _session(db, call) as worker:
         weighing = resolve_weighing(db, call)
         x, y = coordinates(db, weighing, str(call.x), call.y)
-        counted = require_enough(count_points(db, weighing, x, y), call.k, missing_apart=True)
+        counted = require_enough(count_points(db, weighing, x, y), call.k, missing_alone=True)
         arrays: _Arrays = {
             name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
         }
@@ -228,7 +220,7 @@ def _grouped(
     if counted.missing is not None:
         number, size = len(classes) + 1, counted.missing.weight
         values += numbered([counted.missing], [number - 1])
-        classes.append(FoundClass(number, None, size, 1))
+        classes.append(ValueClass(number, None, size, 1))
         cost, bound = (_with_missing(call, own, size) for own in (cost, bound))
     _require_k(classes, call.k)
     return Grouped(
@@ -257,24 +249,18 @@ def _with_missing(call: GroupingRequest, own: int, size: int) -> int:
     return max(own, size) if call.cost == "max" else own + size * (size - call.k)
 
 
-def _classes(values: Sequence[FoundValue], names: Sequence[str], boxes: Sequence[Box]) -> list[FoundClass]:
+def _classes(values: Sequence[GroupedValue], names: Sequence[str], boxes: Sequence[Box]) -> list[ValueClass]:
     sizes, counts = [0] * len(names), [0] * len(names)
     for value in values:
         sizes[value.class_number - 1] += value.weight
         counts[value.class_number - 1] += 1
     return [
-        FoundClass(place + 1, name, sizes[place], counts[place], boxes[place] if boxes else None)
+        ValueClass(place + 1, name, sizes[place], counts[place], boxes[place] if boxes else None)
         for place, name in enumerate(names)
     ]
 
 
-def _require_k(classes: Sequence[FoundClass], k: int) -> None:
-    """Refuse classes that are too small: the solver's answer is counted again.
-
-    Raises
-    ------
-    VerificationFailed
-        If there is one.
-    """
-    if any(found.size < k for found in classes):
+def _require_k(classes: Sequence[ValueClass], k: int) -> None:
+    """Refuse classes that are too small: the solver's answer is counted again."""
+    if any(one.size < k for one in classes):
         raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)

@@ -48,13 +48,7 @@ class ClassFinder(Protocol):
 
 
 def finder_in_worker(db: Database) -> ClassFinder:
-    """Return what has classes found in this session's worker.
-
-    Parameters
-    ----------
-    db : Database
-        Says how much memory there is and when to stop.
-    """
+    """Return what has classes found in this session's worker."""
 
     def find(task: Task, weights: Sequence[int], least: int, *, cost: str, method: str) -> list[int]:
         options = {"k": least, "cost": cost, "seconds": _SECONDS, "method": method, "epsilon": 0.25}
@@ -72,17 +66,8 @@ def nested_classes(
 
     Parameters
     ----------
-    weights : sequence of int
-        Rows per value.
     least : sequence of int
         Fewest rows of a class at each level, rising.
-    find : callable
-        Classes of weights, numbered from 0.
-
-    Raises
-    ------
-    InfeasibleError
-        If all values together have fewer rows than a class needs.
     """
     if sum(weights) < max(least):
         raise InfeasibleError(
@@ -102,13 +87,7 @@ def nested_classes(
 
 
 def take_least(spec: Spec) -> list[int]:
-    """Take the fewest rows of a class per level.
-
-    Raises
-    ------
-    InputError
-        If they are not there or do not rise.
-    """
+    """Take the fewest rows of a class per level."""
     least = spec.wholes("least", 1, _MOST_ROWS)
     if not least or any(low >= high for low, high in pairwise(least)):
         raise InputError(
@@ -126,17 +105,10 @@ def classes(find: ClassFinder, values: ColumnValues, spec: Spec) -> Generalizati
 
     Parameters
     ----------
-    values : ColumnValues
-        Values of any type; numbers, dates and timestamps are taken in their order.
     spec : Spec
         ``least``: fewest rows of a class, or one number per level, rising. ``cost``: ``max`` (unless given)
         for a small largest class, ``sum`` for few people too many. ``method``: ``spread`` (unless given) or
         ``fold``, for values without order.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn, InfeasibleError
-        If the keys cannot be understood, the values are no finite numbers or moments, or have too few rows.
     """
     least, cost = take_least(spec), spec.text("cost", COSTS) or "max"
     if range_type(values.column.base_type) is not None:
@@ -193,16 +165,9 @@ def prefixes(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
 
     Parameters
     ----------
-    values : ColumnValues
-        Values of any type, taken as texts.
     spec : Spec
         ``keep``: characters kept at each level, falling; unless given, one less each level, or ``step`` less.
         ``mask``: one character, ``*`` unless given.
-
-    Raises
-    ------
-    InputError
-        If the keys do not fit the values.
     """
     longest = max(len(text) for text in values.texts)
     step, mask = spec.whole("step", 1, _LONGEST), spec.text("mask")
@@ -242,23 +207,16 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
 
     Parameters
     ----------
-    values : ColumnValues
-        Addresses or networks of either version, of type inet, cidr or text.
     spec : Spec
         ``prefixes`` and ``prefixes6``: lengths of the network part per level, falling, for the versions 4
         and 6; (24, 16, 8) and (64, 48, 32) unless given. Both must have the same number of levels.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn
-        If the lengths do not fall, or a value is no address.
     """
     if values.column.base_type not in _ADDRESSES:
         raise values.unsuitable("networks", "addresses: inet, cidr and texts")
     four, six = spec.wholes("prefixes", 0, 32), spec.wholes("prefixes6", 0, 128)
     lengths = {4: list(_V4) if four is None else four, 6: list(_V6) if six is None else six}
-    found = [_network(values, text) for text in values.texts]
-    versions = {network.version for network in found}
+    parsed = [_network(values, text) for text in values.texts]
+    versions = {network.version for network in parsed}
     used = [lengths[version] for version in sorted(versions)]
     if any(not one or any(a <= b for a, b in pairwise(one)) for one in used):
         raise InputError(
@@ -270,7 +228,7 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
             hint='For example: "prefixes": [24, 16, 8], "prefixes6": [64, 48, 32].',
         )
     levels = [
-        [_supernet(network, lengths[network.version][level]) for network in found]
+        [_supernet(network, lengths[network.version][level]) for network in parsed]
         for level in values.by_level(range(len(used[0])))
     ]
     return from_levels(values.texts, levels, keeps_all=four is not None or six is not None)
@@ -301,18 +259,11 @@ def priority(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
 
     Parameters
     ----------
-    values : ColumnValues
-        Values of any type, taken as texts.
     spec : Spec
         ``keep``: how many values stay as they are at each level, falling; half of those below unless given.
         ``order``: values, the most important first; those not named follow, the most frequent first.
         ``label``: what the others are called, ``(other)`` unless given; from the second level on the
         number of the level follows, since there are more of them.
-
-    Raises
-    ------
-    InputError
-        If the numbers do not fall, or the label is one of the values.
     """
     keep, label = spec.wholes("keep", 0, _MOST), spec.text("label") or _LABEL
     named = {text: place for place, text in reversed(list(enumerate(spec.texts("order") or [])))}
@@ -381,24 +332,6 @@ def build(
     ----------
     spec : mapping
         ``{"builder": NAME, ...}`` with the name of a builder, and the keys of that builder.
-    options : mapping, optional
-        Those of `kanon_pg.hierarchies.definition.StoringOptions`.
-    argument : str
-        What the caller calls the specification.
-
-    Returns
-    -------
-    HierarchyDefinition
-        Checked; the output is a range type for intervals, dates, and classes of what has an order, else text.
-
-    Raises
-    ------
-    InputError
-        If the specification cannot be understood.
-    UnsuitableColumn
-        If the builder is not for columns of this type.
-    InfeasibleError
-        If there are too few rows for what it wants.
     """
     builder_spec, option_spec = Spec(spec, argument), Spec(options, "options")
     kept = take_storing_options(option_spec)

@@ -30,8 +30,6 @@ def intervals(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
 
     Parameters
     ----------
-    values : ColumnValues
-        Numbers.
     spec : Spec
         One of ``width`` (a number, or one per level, each a multiple of the one before; intervals begin at
         ``origin``, 0 unless given), ``groups`` (number of intervals with about equally many rows, or one per
@@ -39,11 +37,6 @@ def intervals(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
         the one before). Without a list per level, ``factor`` (2) neighbours are merged per level, ``levels``
         times at most; with cuts there is one level unless factor is given. ``domain``: lowest and highest of
         the whole numbers that are expected.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn
-        If the keys do not say which intervals, levels would not nest, or the values are no numbers.
     """
     ways: dict[str, Callable[[_Line, Spec], _Levels]] = {
         "width": _by_width,

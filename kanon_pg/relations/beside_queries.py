@@ -26,11 +26,6 @@ def check_beside_queries(db: Database, *, relation: int | None = None, release: 
         OID of the protected relation; any unless given.
     release : str, optional
         Name of the release; any unless given.
-
-    Raises
-    ------
-    InputError
-        If the rule of a relation is to refuse it.
     """
     for row in db.rows(statement("releases_beside_queries"), relation, release):
         if row["rule"] == "allow":
@@ -45,20 +40,7 @@ def check_beside_queries(db: Database, *, relation: int | None = None, release: 
 
 
 def refuse_beside_queries(db: Database, relation: int, release: str) -> None:
-    """Refuse a release that `check_beside_queries` will refuse, before it is made.
-
-    Parameters
-    ----------
-    relation : int
-        OID of its base relation.
-    release : str
-        Its name.
-
-    Raises
-    ------
-    InputError
-        If the rule of the relation, or of one that it is a partition of, is to refuse it.
-    """
+    """Refuse a release of a relation that `check_beside_queries` will refuse, before it is made."""
     for row in db.rows(statement("readers_beside_queries"), relation, release):
         raise _refusal(row)
 

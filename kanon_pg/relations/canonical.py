@@ -19,26 +19,9 @@ from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION, SENT, form_of,
 _INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
 _FLOATS = frozenset({"float4", "float8"})
 _MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
-_EXACT = (
-    _INTEGERS
-    | _MOMENTS
-    | frozenset(
-        {
-            "bool",
-            "char",
-            "name",
-            "text",
-            "varchar",
-            "time",
-            "uuid",
-            "bytea",
-            "macaddr",
-            "macaddr8",
-            "inet",
-            "cidr",
-        }
-    )
-)
+_EXACT = _INTEGERS | _MOMENTS | {
+    "bool", "char", "name", "text", "varchar", "time", "uuid", "bytea", "macaddr", "macaddr8", "inet", "cidr"
+}  # fmt: skip
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
 _HASHED_AS_THEY_ARE = (_EXACT - SENT.keys()) | {"date", "bytea"}
@@ -62,8 +45,6 @@ class CanonicalColumn:
 
     Parameters
     ----------
-    facts : ColumnFacts
-        The column.
     alias : Identifier
         Name inside the queries (``q1``, ``q2`` ...), free of the user's names.
     weight : float

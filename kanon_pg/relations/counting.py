@@ -73,16 +73,8 @@ def count_row_types(
 
     Parameters
     ----------
-    relation : Identifier or Fragment
-        The base relation, or a subquery with an alias.
-    columns : tuple of CanonicalColumn
-        The quasi-identifiers, at least one.
-    entity : CanonicalColumn, optional
-        What identifies a person.
     sensitive : tuple of CanonicalColumn
         Sensitive columns that a privacy model constrains: rows of one type agree on these too.
-    memory_bytes : int
-        Budget for the packed row types in all processes together.
 
     Raises
     ------
@@ -106,14 +98,14 @@ def count_row_types(
         else "count_row_types"
     )
     repeats = query == "count_row_types" and _may_repeat_pairs(db, relation, parts, most_bytes)
-    (found,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
-    if repeats and found["bytes"] > most_bytes:
-        (found,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
-    if found["bytes"] > most_bytes:
+    (counted,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
+    if repeats and counted["bytes"] > most_bytes:
+        (counted,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
+    if counted["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
-        raise _too_many(f"{found['types']:,} row types{pairs}", most, is_budget=is_budget)
-    packed = _packed(found, columns, sensitive)
-    return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+        raise _too_many(f"{counted['types']:,} row types{pairs}", most, is_budget=is_budget)
+    packed = _packed(counted, columns, sensitive)
+    return Counted(packed, counted["tuples"], counted["rows"], counted["people"], int(counted["fingerprint"]))
 
 
 def require_people(
@@ -130,13 +122,6 @@ def require_people(
     ----------
     relation, entity : Identifier, CanonicalColumn or None
         What was counted, and by what people were told apart.
-    hint : str, optional
-        What to do instead; a smaller k unless given.
-
-    Raises
-    ------
-    InfeasibleError
-        If it is empty, or has fewer than k people.
     """
     if not counted.rows:
         raise InfeasibleError(f"{relation} is empty.", hint="Load data first.")
@@ -183,27 +168,27 @@ def _refuse_by_first_rows(
     """Refuse a table of whose first rows alone more types come than memory holds."""
     if not _may_have_more(db, relation, most):
         return
-    (found,) = db.read(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)
-    if found["types"] > most:
+    (sample,) = db.read(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)
+    if sample["types"] > most:
         raise _too_many(f"more than {most:,} row types", most, is_budget=is_budget)
 
 
 def _packed(
-    found: Row, columns: tuple[CanonicalColumn, ...], sensitive: tuple[CanonicalColumn, ...]
+    counted: Row, columns: tuple[CanonicalColumn, ...], sensitive: tuple[CanonicalColumn, ...]
 ) -> PackedRowTypes:
     grouped = tuple(enumerate(columns + sensitive, 1))
-    cells = tuple(found[f"cell_{number}"] for number, _ in grouped)
-    values = tuple(found[f"value_{number}"] if c.kind == "numeric" else None for number, c in grouped)
+    cells = tuple(counted[f"cell_{number}"] for number, _ in grouped)
+    values = tuple(counted[f"value_{number}"] if c.kind == "numeric" else None for number, c in grouped)
     width = len(columns)
     return PackedRowTypes(
         columns=tuple(column.for_solver() for column in columns),
-        keys=found["keys"],
-        rows=found["row_counts"],
-        people=found["people_counts"],
+        keys=counted["keys"],
+        rows=counted["row_counts"],
+        people=counted["people_counts"],
         cells=cells[:width],
         values=values[:width],
-        pair_keys=found["pair_keys"],
-        pair_people=found["pair_people"],
+        pair_keys=counted["pair_keys"],
+        pair_people=counted["pair_people"],
         sensitive_columns=tuple(SensitiveColumn(c.facts.name, c.kind) for c in sensitive),
         sensitive_cells=cells[width:],
         sensitive_values=values[width:],
@@ -218,14 +203,14 @@ def _may_have_more(db: Database, relation: Identifier | Fragment, most: int) -> 
     return rows > most
 
 
-def _too_many(found: str, most: int, *, is_budget: bool) -> MemoryExceeded:
+def _too_many(size: str, most: int, *, is_budget: bool) -> MemoryExceeded:
     if not is_budget:
         return MemoryExceeded(
-            f"The table has {found}; one answer of the server holds about {most:,} row types.",
+            f"The table has {size}; one answer of the server holds about {most:,} row types.",
             hint="Use fewer or coarser quasi-identifiers.",
         )
     return MemoryExceeded(
-        f"The table has {found}; the memory budget holds about {most:,} row types.",
+        f"The table has {size}; the memory budget holds about {most:,} row types.",
         hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
     )
 
@@ -245,8 +230,8 @@ def fingerprint(
 ) -> tuple[int, int]:
     """Return (rows, sum over rows of half a hash) of a relation now; all else as `count_row_types`."""
     parts = _query_parts(db, relation, columns, sensitive, entity)
-    (found,) = db.read(statement("fingerprint_row_types", **parts))
-    return found["rows"], int(found["fingerprint"])
+    (row,) = db.read(statement("fingerprint_row_types", **parts))
+    return row["rows"], int(row["fingerprint"])
 
 
 def _query_parts(

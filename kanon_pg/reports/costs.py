@@ -11,15 +11,9 @@ from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Secti
 
 
 def curve_section(curve: Curve, k: int) -> Section:
-    """Return what each k would cost.
-
-    Parameters
-    ----------
-    k : int
-        The one that was audited.
-    """
-    whole = curve.rows * curve.row_weight
-    shares = [percent(point.weighted_cost / whole) for point in curve.points]
+    """Return what each k would cost; k was audited."""
+    weight = curve.rows * curve.row_weight
+    shares = [percent(point.weighted_cost / weight) for point in curve.points]
     sentences = [
         "A release hides single cells until every class has at least k people. This is the share of cells of "
         f"{_named(curve.quasi_identifiers)} that each k costs."
@@ -42,7 +36,7 @@ def curve_section(curve: Curve, k: int) -> Section:
         Table(
             "What each k costs",
             ("k", "suppressed cells", "share", "at least", "classes", "average class", "search"),
-            tuple(_point(point, whole) for point in curve.points),
+            tuple(_point(point, weight) for point in curve.points),
         ),
     )
     return Section("curve", "What each k would cost", tuple(sentences), (figure,))
@@ -50,13 +44,13 @@ def curve_section(curve: Curve, k: int) -> Section:
 
 def _bars(curve: Curve) -> BarChart:
     """Return what each k costs, and how much of that is proven to be necessary."""
-    whole = curve.rows * curve.row_weight
+    weight = curve.rows * curve.row_weight
     bars = []
     for point in curve.points:
-        found = point.weighted_cost / whole
-        proven = found if point.optimal else (point.lower_bound or 0.0) / whole
+        share = point.weighted_cost / weight
+        proven = share if point.optimal else (point.lower_bound or 0.0) / weight
         cut = f" {_CUT}" if point.termination.is_cut else ""
-        bars.append(Bar(found, f"{percent(found)}{cut}", "safe", label=f"k = {point.k:,}", proven=proven))
+        bars.append(Bar(share, f"{percent(share)}{cut}", "safe", label=f"k = {point.k:,}", proven=proven))
     legend = [("safe", "suppressed cells, proven to be necessary")]
     if not all(point.optimal for point in curve.points):
         has_cut = any(point.termination.is_cut for point in curve.points)
@@ -73,13 +67,13 @@ def _named(columns: tuple[str, ...], most: int = 6) -> str:
     return in_words(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
 
 
-def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
+def _point(point: CurvePoint, weight: float) -> tuple[str, ...]:
     bound = point.lower_bound
     return (
         thousands(point.k),
         thousands(point.suppressed_cells),
-        percent(point.weighted_cost / whole),
-        thousands(None) if bound is None else percent(bound / whole),
+        percent(point.weighted_cost / weight),
+        thousands(None) if bound is None else percent(bound / weight),
         thousands(point.classes),
         f"{point.average_class:,.1f}",
         point.termination.words,
@@ -164,13 +158,13 @@ def _measures(risk: RiskFigures) -> tuple[tuple[str, float], ...]:
 def _losses(release: ReleaseRisk) -> tuple[tuple[str, str], ...]:
     """Return what the release lost when it was published, as far as it is known."""
     divergence = release.marginal_divergence
-    found = (
+    losses = (
         ("certainty lost, of all", _share(release.certainty_penalty)),
         ("height of generalization, of all", _share(release.generalization_height)),
         ("information lost, of all", _share(release.entropy_loss)),
         ("divergence of the columns, in bits", None if divergence is None else f"{divergence:.3f}"),
     )
-    return tuple((name, text) for name, text in found if text is not None)
+    return tuple((name, text) for name, text in losses if text is not None)
 
 
 def _share(loss: float | None) -> str | None:

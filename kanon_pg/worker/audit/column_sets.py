@@ -28,8 +28,6 @@ class RowTypePartition:
     ----------
     class_of : ndarray of int32, shape (n,)
         Class of each row type, numbered from 0 without gaps.
-    count : int
-        Number of classes, >= 1.
     """
 
     class_of: Codes
@@ -42,13 +40,6 @@ class RowTypePartition:
 
     def divided(self, codes: Codes, cardinality: int) -> RowTypePartition:
         """Return the classes divided further by one column.
-
-        Parameters
-        ----------
-        codes : ndarray of int32, shape (n,)
-            Values of the column, from 0.
-        cardinality : int
-            One more than the greatest of them.
 
         Notes
         -----
@@ -76,31 +67,19 @@ def _directly(class_of: Codes, codes: Codes, cardinality: int, slots: int) -> tu
 
 
 def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> RowTypePartition:
-    """Return the classes of a set of columns.
-
-    Parameters
-    ----------
-    columns : iterable of int
-        Numbers of columns, from 0; none gives one class.
-    """
-    found = RowTypePartition.single(len(table))
+    """Return the classes of a set of columns; one class for none."""
+    grouping = RowTypePartition.single(len(table))
     for column in columns:
-        if found.count == len(table):
+        if grouping.count == len(table):
             break  # no column divides classes of one row type
-        found = found.divided(table.codes[column], int(table.cardinalities[column]))
-    return found
+        grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
+    return grouping
 
 
 def groupings_of(
     table: RowTypeTable, sets: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[tuple[int, ...], RowTypePartition]]:
-    """Yield the classes of many sets of columns, sharing the work of common beginnings.
-
-    Parameters
-    ----------
-    sets : sequence of tuple of int
-        Best in lexicographic order.
-    """
+    """Yield the classes of sets of columns in lexicographic order; beginnings are divided once."""
     path: list[tuple[int, RowTypePartition]] = []
     root = RowTypePartition.single(len(table))
     for columns in sets:
@@ -142,13 +121,7 @@ class Persons:
         return _sizes(grouping.class_of, grouping.count, self.own, self.place, self.person)
 
     def within(self, is_inside: NDArray[np.bool_], grouping: RowTypePartition) -> int:
-        """Return how many different people occur in some classes, each counted once.
-
-        Parameters
-        ----------
-        is_inside : ndarray of bool, shape (count,)
-            Which classes; at least one person is in them if there are any.
-        """
+        """Return how many different people occur in some classes; at least one if there are classes."""
         if not is_inside.any():
             return 0
         inside = is_inside[grouping.class_of]

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError
-from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
+from kanon_pg.grouping.classes import Grouped, GroupedValue, ValueClass
 from tests.fixtures.services import Services
 
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
@@ -42,14 +42,14 @@ def prepared(prepared: psycopg.Connection) -> psycopg.Connection:
     return prepared
 
 
-def members(found: Grouped) -> dict[int, list[FoundValue]]:
+def members(found: Grouped) -> dict[int, list[GroupedValue]]:
     classes = defaultdict(list)
     for value in found.values:
         classes[value.class_number].append(value)
     return classes
 
 
-def class_of(found: Grouped, number: int) -> FoundClass:
+def class_of(found: Grouped, number: int) -> ValueClass:
     return found.classes[number - 1]
 
 
