@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 
 from kanon_pg.errors import InputError
@@ -17,11 +15,6 @@ _UNITS = {"B": 0, "kB": 1, "MB": 2, "GB": 3, "TB": 4}
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([A-Za-z]+)\s*", re.ASCII)
 _SHARE_OF_AVAILABLE = Fraction(1, 2)
 _UNKNOWN_MACHINE = 2 * 1024**3
-
-_LARGEST_PIECE = 32 * 1024**2
-"""The largest threshold that the C library takes."""
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 _CONTROL_GROUPS = (  # limit, use, key prefix in memory.stat: unified hierarchy, then the older one
     ("memory.max", "memory.current", ""),
@@ -153,18 +146,3 @@ def limited_memory(budget: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-@cache
-def keep_freed_memory() -> None:
-    """Have this process keep what it frees for its next allocation.
-
-    What a query chooses of a million rows passes through several copies of some megabytes each. The C library
-    gives each of them back to the system at once, which then clears the pages of the next one: a tenth of the
-    whole time of such a query. So blocks of up to 32 MB are kept, and what is free at the end of the heap up
-    to 64 MB; free memory between blocks in use stays with the process, as with the library's own adjustment.
-    """
-    set_option = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have no such function
-    if set_option is not None:
-        set_option(_M_MMAP_THRESHOLD, _LARGEST_PIECE)
-        set_option(_M_TRIM_THRESHOLD, 2 * _LARGEST_PIECE)

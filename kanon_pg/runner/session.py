@@ -164,11 +164,6 @@ class Session(threading.local):
         if worker is not None:
             worker.end()
 
-    def is_ready(self) -> bool:
-        """Return whether there is a worker that said so, as it does before its first answer."""
-        worker = self.worker
-        return worker is not None and worker.ready and worker.is_usable()
-
     def pid(self) -> int | None:
         """Return the process id of the worker, None if there is none."""
         worker = self.worker

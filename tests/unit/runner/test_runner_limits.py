@@ -1,8 +1,6 @@
 """Sizes of memory as PostgreSQL writes them, and what a machine or control group has left."""
 
 import resource
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -112,21 +110,3 @@ def test_the_limit_holds_within_the_block_only():
         bytearray(128 * MB)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(bytearray(128 * MB)) == 128 * MB
-
-
-def test_freed_memory_is_used_again_without_new_pages():
-    program = """
-import resource
-from kanon_pg.runner.limits import keep_freed_memory
-keep_freed_memory()
-def faults():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(2):
-    before = faults()
-    pieces = [bytearray(b"x" * size) for size in (6_000_000, 6_000_000)]
-    del pieces
-print(faults() - before)
-"""
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    # 12 million bytes are 2,900 pages, all of which are new each time otherwise
-    assert int(found.stdout) < 100
