@@ -22,9 +22,9 @@ pytest_plugins = [
 
 _INTERFACES = ("server", "client")
 
-_WITH_SERVER = ("tests/integration/", "tests/security/")
+_WITH_SERVER = ("tests/integration/", "tests/security/", "tests/install/")
 
-MOST_CASES = 8
+MOST_CASES = 5
 """How many cases of a test with a server `make test` takes: what needs a server takes longest."""
 
 register_profiles()
@@ -74,8 +74,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _interface_of(item: pytest.Item) -> str | None:
     """Return through which interface a test goes, if there are others."""
-    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return next((value for value in values if isinstance(value, str) and value in _INTERFACES), None)
+    case = item.callspec.id.split("-") if hasattr(item, "callspec") else ()
+    return next((part for part in case if part in _INTERFACES), None)
 
 
 def _is_about_its_interface(item: pytest.Item) -> bool:
