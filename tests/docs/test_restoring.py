@@ -32,6 +32,7 @@ def _run(commands: str, dsn: str, folder: Path, *, ends: int = 0) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_database_moves_to_another_server_as_the_page_says(
     server: Server, dsn: str, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fixtures.databases import Server, role
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 K = 5
 COLUMNS = ("sex", "age / 10", "region", "year", "month", "insurance", "ward", "diagnosis", "died")

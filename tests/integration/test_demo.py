@@ -86,6 +86,7 @@ def cast(home: Home, shown_again: list[dict[str, Any]]) -> Actors:
     )
 
 
+@pytest.mark.thorough
 def test_every_claim_of_the_demo_holds(shown_again: list[dict[str, Any]]) -> None:
     assert [scene["broken"] for scene in shown_again] == [[]] * len(SCENES)
     asked = [exchange["sql"] for scene in shown_again for exchange in scene["exchanges"]]

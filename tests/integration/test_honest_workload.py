@@ -15,7 +15,7 @@ from tests.query.hospital import DECLARATIONS, SCHEMA, Declaration, K
 from tests.query.people import World, load
 from tests.query.registers import PUBLIC_TABLES, REGISTERS, REGISTERS_FILE
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 _LINKED = {"visits": "patients", "lab_results": "patients", "orders": "customers"}
 

@@ -17,7 +17,7 @@ from kanon_pg.queries.noise.plan import ROW, VALUE
 from tests.fixtures.databases import Server
 from tests.fixtures.examples import examples
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 _R, _G, _K = 4, 2, 2
 _LOW, _HIGH = -50.0, 150.0

@@ -17,7 +17,7 @@ from kanon_pg.release import composition as compositions
 from kanon_pg.release import releasing
 from tests.fixtures.interfaces import ClientInterface, Interface, SqlInterface
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 PATIENTS = """
 create table patients (id integer primary key, age integer, sex integer);

@@ -20,7 +20,7 @@ from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.versions import Version, fewest_people, version_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 K = 2
 

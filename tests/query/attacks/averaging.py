@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.query.attacks.shared_parts import NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import WITHHELD, Attack, Secret, Step, V, attack, backed, of_kind
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "averaging",
     attack(
@@ -16,13 +17,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         policy=PAIRWISE,
     ),
-    attack(
-        "the same set in a hundred spellings",
-        *(cost_of(f"{NEAR} and {number} = {number}") for number in range(1, 21)),
-        secret=Secret.COST,
-        expect=backed("exact answers to one set; spellings that add no restriction add no information"),
-        policy=PAIRWISE,
-    ),
+    attack("the same set in a hundred spellings", *(cost_of(f"{NEAR} and {number} = {number}") for number in range(1, 21)), secret=Secret.COST, expect=backed("exact answers to one set; spellings that add no restriction add no information"), policy=PAIRWISE),
     attack(
         "split averaging: a set and its parts",
         Step(f"select avg(cost), count(*) from patients where {NEAR}"),
@@ -31,10 +26,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=backed("all parts are backed, and so are their differences"),
         policy=PAIRWISE,
     ),
-    attack(
-        "cloning by dummy conditions",
-        *(number_of(f"{V} and cost <> {number}") for number in range(1, 5)),
-        secret=Secret.PRESENCE,
-        expect=WITHHELD,
-    ),
+    attack("cloning by dummy conditions", *(number_of(f"{V} and cost <> {number}") for number in range(1, 5)), secret=Secret.PRESENCE, expect=WITHHELD),
 )
+# fmt: on

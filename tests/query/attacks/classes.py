@@ -17,61 +17,26 @@ from tests.query.cases import (
     of_kind,
 )
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "weights and values",
-    attack(
-        "the most frequent value of a set with one",
-        "select mode() within group (order by cost) from patients where zip = '10437'",
-        secret=Secret.COST,
-        channel=Channel.EFFECT,
-        expect=WITHHELD,
-    ),
-    attack(
-        "the most frequent value, where one person breaks a tie",
-        "select mode() within group (order by ward) from patients"
-        " where birth_date between date '1957-01-01' and date '1957-05-09'",
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-        expect=WITHHELD,
-    ),
-    *alike(
-        {
-            "whether anybody is, of one person": f"select bool_or({V} and ward = 'oncology') from patients",
-            "whether everybody else is not": f"select bool_and(not {V} or ward <> 'oncology') from patients",
-            "whether anybody is, by every and a filter": f"select every(ward = 'oncology') filter (where {V}) from patients",
-            "one person as a group of grouping sets": f"select sex, {V} and ward = 'oncology', count(*) from patients group by grouping sets ((sex), ({V} and ward = 'oncology'))",
-            "largest number of a public table by a secret": f"select max(w.beds) from patients p join wards w on w.ward = p.ward where p.{V}",
-        },
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
-    *alike(
-        {
-            "correlation with being one person": f"select corr(cost, ({V})::integer) from patients",
-            "covariance with a day that one person has": "select covar_pop(cost, extract(doy from birth_date)::integer) from patients where zip = '10437'",
-            "product with a number that is zero for all others": f"select sum(cost * ({V})::integer) from patients",
-        },
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    attack(
-        "slope over a day that one person has",
-        "select regr_slope(cost, birth_date - date '1957-05-09') from patients where zip = '10437'",
-        secret=Secret.COST,
-    ),
-    attack(
-        "quotient by a number that only one person has",
-        "select avg(cost / (1 + (birth_date - date '1957-05-09')::numeric * 0)),"
-        " avg(cost / nullif(birth_date - date '1957-05-09', 0)) from patients where zip = '10437'",
-        secret=Secret.COST,
-        expect=REFUSED,
-    ),
-    attack(
-        "product with a number for one person in a filter",
-        "select sum(minutes * (1 + (physician = 'Dr. Only')::integer)), sum(minutes) from visits",
-        secret=Secret.VISITS,
-        channel=Channel.EFFECT,
-    ),
+    attack("the most frequent value of a set with one", "select mode() within group (order by cost) from patients where zip = '10437'", secret=Secret.COST, channel=Channel.EFFECT, expect=WITHHELD),
+    attack("the most frequent value, where one person breaks a tie", "select mode() within group (order by ward) from patients where birth_date between date '1957-01-01' and date '1957-05-09'", secret=Secret.WARD, channel=Channel.EFFECT, expect=WITHHELD),
+    *alike({
+        "whether anybody is, of one person": f"select bool_or({V} and ward = 'oncology') from patients",
+        "whether everybody else is not": f"select bool_and(not {V} or ward <> 'oncology') from patients",
+        "whether anybody is, by every and a filter": f"select every(ward = 'oncology') filter (where {V}) from patients",
+        "one person as a group of grouping sets": f"select sex, {V} and ward = 'oncology', count(*) from patients group by grouping sets ((sex), ({V} and ward = 'oncology'))",
+        "largest number of a public table by a secret": f"select max(w.beds) from patients p join wards w on w.ward = p.ward where p.{V}",
+    }, secret=Secret.WARD, expect=WITHHELD),
+    *alike({
+        "correlation with being one person": f"select corr(cost, ({V})::integer) from patients",
+        "covariance with a day that one person has": "select covar_pop(cost, extract(doy from birth_date)::integer) from patients where zip = '10437'",
+        "product with a number that is zero for all others": f"select sum(cost * ({V})::integer) from patients",
+    }, secret=Secret.COST, expect=WITHHELD),
+    attack("slope over a day that one person has", "select regr_slope(cost, birth_date - date '1957-05-09') from patients where zip = '10437'", secret=Secret.COST),
+    attack("quotient by a number that only one person has", "select avg(cost / (1 + (birth_date - date '1957-05-09')::numeric * 0)), avg(cost / nullif(birth_date - date '1957-05-09', 0)) from patients where zip = '10437'", secret=Secret.COST, expect=REFUSED),
+    attack("product with a number for one person in a filter", "select sum(minutes * (1 + (physician = 'Dr. Only')::integer)), sum(minutes) from visits", secret=Secret.VISITS, channel=Channel.EFFECT),
     attack(
         "sum and quotient where one person stays longer than all others",
         "select sum(cost), sum(cost / nullif(discharge_date - admission_date, 0)) from patients"
@@ -97,10 +62,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=WITHHELD,
     ),
-    attack(
-        "sum of a public table's numbers",
-        "select sum(w.beds) from patients p join wards w on w.ward = p.ward where p.zip = '10437'",
-        secret=Secret.WARD,
-        expect=backed("a sum of numbers of people, each of whom there are k"),
-    ),
+    attack("sum of a public table's numbers", "select sum(w.beds) from patients p join wards w on w.ward = p.ward where p.zip = '10437'", secret=Secret.WARD, expect=backed("a sum of numbers of people, each of whom there are k")),
 )
+# fmt: on

@@ -76,7 +76,9 @@ _COMMANDS = {
     "import foreign schema": "import foreign schema x from server y into public",
 }
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "commands",
     *(attack(name, text, secret=Secret.SERVER, channel=Channel.EFFECT) for name, text in _COMMANDS.items()),
 )
+# fmt: on

@@ -18,40 +18,16 @@ from tests.query.cases import (
     of_kind,
 )
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "complements",
-    *alike(
-        {
-            "everybody but one, when the number of people is known": number_of(
-                f"not ({V} and ward = 'oncology')"
-            ),
-            "nobody left out but those with a NULL": number_of(
-                "ward <> 'oncology' or birth_date <> '1957-05-09'"
-            ),
-            "filter and its complement within one row": Step(
-                f"select count(*), count(*) filter (where not ({V} and ward = 'oncology')) from patients"
-            ),
-        },
-        secret=Secret.WARD,
-        expect=WITHHELD,
-        policy=STRICT,
-    ),
-    attack(
-        "everybody but k - 1",
-        Step("select sum(cost) from patients"),
-        cost_of("not (birth_date between '1957-05-09' and '1957-06-15')"),
-        secret=Secret.COST,
-        expect=WITHHELD,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "complement within a group",
-        Step(f"select ward, count(*) from patients where not {V} group by ward"),
-        Step("select ward, count(*) from patients group by ward"),
-        secret=Secret.WARD,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
+    *alike({
+        "everybody but one, when the number of people is known": number_of(f"not ({V} and ward = 'oncology')"),
+        "nobody left out but those with a NULL": number_of("ward <> 'oncology' or birth_date <> '1957-05-09'"),
+        "filter and its complement within one row": f"select count(*), count(*) filter (where not ({V} and ward = 'oncology')) from patients",
+    }, secret=Secret.WARD, expect=WITHHELD, policy=STRICT),
+    attack("everybody but k - 1", Step("select sum(cost) from patients"), cost_of("not (birth_date between '1957-05-09' and '1957-06-15')"), secret=Secret.COST, expect=WITHHELD, policy=PAIRWISE),
+    attack("complement within a group", Step(f"select ward, count(*) from patients where not {V} group by ward"), Step("select ward, count(*) from patients group by ward"), secret=Secret.WARD, expect=BROKEN_OFF, policy=PAIRWISE),
     attack(
         "suppressed row computed from a total",
         Step(f"select {V}, sum(cost) from patients group by 1"),
@@ -76,3 +52,4 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=Policy(mode="suppress"),
     ),
 )
+# fmt: on

@@ -6,57 +6,27 @@ from tests.query.attacks.shared_parts import beforehand, in_session
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, backed, of_kind
 from tests.query.hospital import ADA
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "protected by dependency",
-    *alike(
-        {
-            "view that is spelled like something else": "select station, day, temperature from weather where day = date '1957-05-09'",
-            "honest query on an undeclared view": "select station, avg(temperature) from weather group by station",
-            "materialized view over a protected table": f"select ward from monthly_report where {V}",
-        },
-        secret=Secret.WARD,
-    ),
-    *alike(
-        {
-            "declared view": f"select ward, sum(days) from stays where {V} group by ward",
-            "declared view joined with its own table": f"select s.ward, count(*) from stays s join patients p on p.patient_id = s.patient_id where p.{V} group by 1",
-        },
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "partition by its name",
-        "select test, abnormal, count(*) from lab_results_2023 where value > 181"
-        " and value < 182 group by 1, 2",
-        secret=Secret.TEST,
-        expect=REFUSED,
-    ),
-    *alike(
-        {
-            "inheritance child by its name": "select department from old_visits where physician = 'Dr. Only'",
-            "table with row security": (
-                beforehand("alter table hospital.visits enable row level security"),
-                "select department, count(*) from visits group by department",
-            ),
-        },
-        secret=Secret.VISITS,
-        expect=REFUSED,
-        channel=Channel.EFFECT,
-    ),
-    attack(
-        "parent of an inheritance child, only",
-        "select department from only visits where physician = 'Dr. Only'",
-        secret=Secret.VISITS,
-        expect=REFUSED,
-    ),
-    *alike(
-        {
-            "view made after the declaration": (
-                beforehand("create view hospital.fresh as select ward, birth_date from hospital.patients"),
-                beforehand(f"grant select on hospital.fresh to {ADA}"),
-                f"select ward from fresh where {V}",
-            ),
-            "view over a function that reads the protected table": (
+    *alike({
+        "view that is spelled like something else": "select station, day, temperature from weather where day = date '1957-05-09'",
+        "honest query on an undeclared view": "select station, avg(temperature) from weather group by station",
+        "materialized view over a protected table": f"select ward from monthly_report where {V}",
+    }, secret=Secret.WARD),
+    *alike({
+        "declared view": f"select ward, sum(days) from stays where {V} group by ward",
+        "declared view joined with its own table": f"select s.ward, count(*) from stays s join patients p on p.patient_id = s.patient_id where p.{V} group by 1",
+    }, secret=Secret.WARD, expect=REFUSED),
+    attack("partition by its name", "select test, abnormal, count(*) from lab_results_2023 where value > 181 and value < 182 group by 1, 2", secret=Secret.TEST, expect=REFUSED),
+    *alike({
+        "inheritance child by its name": "select department from old_visits where physician = 'Dr. Only'",
+        "table with row security": (beforehand("alter table hospital.visits enable row level security"), "select department, count(*) from visits group by department"),
+    }, secret=Secret.VISITS, expect=REFUSED, channel=Channel.EFFECT),
+    attack("parent of an inheritance child, only", "select department from only visits where physician = 'Dr. Only'", secret=Secret.VISITS, expect=REFUSED),
+    *alike({
+        "view made after the declaration": (beforehand("create view hospital.fresh as select ward, birth_date from hospital.patients"), beforehand(f"grant select on hospital.fresh to {ADA}"), f"select ward from fresh where {V}"),
+        "view over a function that reads the protected table": (
                 beforehand(
                     "create function hospital.all_patients() returns setof hospital.patients language sql stable"
                     " security definer as 'select * from hospital.patients'"
@@ -65,18 +35,14 @@ ATTACKS: tuple[Attack, ...] = of_kind(
                 beforehand(f"grant select on hospital.all_of_them to {ADA}"),
                 f"select ward from all_of_them where {V}",
             ),
-            "same name in two schemas of the path": (
+        "same name in two schemas of the path": (
                 beforehand("create schema if not exists query_evil"),
                 beforehand(f"grant all on schema query_evil to {ADA}"),
                 in_session("create table query_evil.patients (ward text, birth_date date)"),
                 in_session("set search_path = query_evil, hospital"),
                 f"select ward from hospital.patients where {V}",
             ),
-        },
-        secret=Secret.WARD,
-        expect=REFUSED,
-        channel=Channel.EFFECT,
-    ),
+    }, secret=Secret.WARD, expect=REFUSED, channel=Channel.EFFECT),
     attack(
         "function that reads the protected table",
         beforehand(
@@ -98,14 +64,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
         channel=Channel.EFFECT,
     ),
-    attack(
-        "table detached from the declared parent",
-        beforehand("alter table hospital.lab_results detach partition hospital.lab_results_2022"),
-        "select test, value from lab_results_2022",
-        secret=Secret.TEST,
-        expect=REFUSED,
-        channel=Channel.EFFECT,
-    ),
+    attack("table detached from the declared parent", beforehand("alter table hospital.lab_results detach partition hospital.lab_results_2022"), "select test, value from lab_results_2022", secret=Secret.TEST, expect=REFUSED, channel=Channel.EFFECT),
     attack(
         "foreign table that points back",
         beforehand("create extension if not exists postgres_fdw"),
@@ -120,3 +79,4 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
 )
+# fmt: on

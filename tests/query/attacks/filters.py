@@ -5,37 +5,20 @@ from __future__ import annotations
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, limited, of_kind
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "filters",
-    *alike(
-        {
-            "filter of one person": f"select sum(cost) filter (where {V}) from patients",
-            "filter of all but one person": f"select sum(cost), sum(cost) filter (where not {V}) from patients",
-            "filter with a value that only the victim has": "select count(*) filter (where cost = 94821.37) from patients",
-            "a union of two filters and one person": (
-                "select sum(cost) filter (where sex = 'M'), sum(cost) filter (where sex = 'F' and"
-                f" readmitted and not {V}),"
-                f" sum(cost) filter (where sex = 'M' or (sex = 'F' and readmitted and not {V}) or {V}) from patients"
-            ),
-            "six filters in steps of one day": (
-                "select "
-                + ", ".join(
-                    f"sum(cost) filter (where birth_date <= date '1957-05-0{day}')" for day in range(4, 10)
-                )
-                + " from patients"
-            ),
-        },
-        secret=Secret.COST,
-        expect=WITHHELD,
-    ),
-    *alike(
-        {
-            "filter of one person beside an honest count": f"select ward, count(*), count(*) filter (where {V}) from patients group by ward",
-            "filters that nobody passes tell as much as filters that one passes": f"select count(*), count(*) filter (where {V} and ward = 'oncology') from patients",
-        },
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
+    *alike({
+        "filter of one person": f"select sum(cost) filter (where {V}) from patients",
+        "filter of all but one person": f"select sum(cost), sum(cost) filter (where not {V}) from patients",
+        "filter with a value that only the victim has": "select count(*) filter (where cost = 94821.37) from patients",
+        "a union of two filters and one person": f"select sum(cost) filter (where sex = 'M'), sum(cost) filter (where sex = 'F' and readmitted and not {V}), sum(cost) filter (where sex = 'M' or (sex = 'F' and readmitted and not {V}) or {V}) from patients",
+        "six filters in steps of one day": "select " + ", ".join(f"sum(cost) filter (where birth_date <= date '1957-05-0{day}')" for day in range(4, 10)) + " from patients",
+    }, secret=Secret.COST, expect=WITHHELD),
+    *alike({
+        "filter of one person beside an honest count": f"select ward, count(*), count(*) filter (where {V}) from patients group by ward",
+        "filters that nobody passes tell as much as filters that one passes": f"select count(*), count(*) filter (where {V} and ward = 'oncology') from patients",
+    }, secret=Secret.WARD, expect=WITHHELD),
     attack(
         "two filters whose difference is one person",
         "select avg(cost) filter (where zip = '10437' and birth_date <= date '1957-05-09'),"
@@ -44,21 +27,12 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
         policy=PAIRWISE,
     ),
-    *alike(
-        {
-            "two filters, one null aware": f"select count(*) filter (where {V} is true), count(*) filter (where ({V}) is not true) from patients where ward = 'oncology'",
-            "filter hidden in HAVING": f"select ward from patients group by ward having count(*) filter (where {V}) > 0",
-            "filter in an expression": f"select 1.0 * count(*) filter (where {V}) / count(*) from patients where ward = 'oncology'",
-        },
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
-    attack(
-        "filter over the rows of one person",
-        "select department, count(*) filter (where physician = 'Dr. Only') from visits group by department",
-        secret=Secret.VISITS,
-        expect=WITHHELD,
-    ),
+    *alike({
+        "two filters, one null aware": f"select count(*) filter (where {V} is true), count(*) filter (where ({V}) is not true) from patients where ward = 'oncology'",
+        "filter hidden in HAVING": f"select ward from patients group by ward having count(*) filter (where {V}) > 0",
+        "filter in an expression": f"select 1.0 * count(*) filter (where {V}) / count(*) from patients where ward = 'oncology'",
+    }, secret=Secret.WARD, expect=REFUSED),
+    attack("filter over the rows of one person", "select department, count(*) filter (where physician = 'Dr. Only') from visits group by department", secret=Secret.VISITS, expect=WITHHELD),
     attack(
         "two filters and their total leave one person",
         "select sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
@@ -82,3 +56,4 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=WITHHELD,
     ),
 )
+# fmt: on

@@ -19,6 +19,7 @@ from tests.query.hospital import ADA
 
 _AS_BEFORE = harmless("names are bound before, and what runs names schemas and operators itself")
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "user-defined objects",
     *(
@@ -142,3 +143,4 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         )
     ),
 )
+# fmt: on

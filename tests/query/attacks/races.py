@@ -25,22 +25,13 @@ _SAME = f"select ward from patients where {V}"
 
 _MINUS_ONE = f"select sum(cost) from patients where not {V}"
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "races",
-    *alike(
-        {
-            "two sessions ask the two halves of a difference at once": Together(
-                (Step("select sum(cost) from patients"), Step(_MINUS_ONE, session=2))
-            ),
-            "two roles ask the two halves at once": Together(
-                (Step("select sum(cost) from patients"), Step(_MINUS_ONE, role=BEN))
-            ),
-        },
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=Policy(),
-        channel=Channel.EFFECT,
-    ),
+    *alike({
+        "two sessions ask the two halves of a difference at once": Together((Step("select sum(cost) from patients"), Step(_MINUS_ONE, session=2))),
+        "two roles ask the two halves at once": Together((Step("select sum(cost) from patients"), Step(_MINUS_ONE, role=BEN))),
+    }, secret=Secret.COST, expect=BROKEN_OFF, policy=Policy(), channel=Channel.EFFECT),
     attack(
         "table exchanged while a query runs",
         Together(
@@ -53,13 +44,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=harmless("a query on public tables"),
         channel=Channel.EFFECT,
     ),
-    attack(
-        "declaration withdrawn and made again while a query runs",
-        Together((Step(_SAME), Step("analyze hospital.patients", via=Via.ADMIN))),
-        secret=Secret.WARD,
-        expect=REFUSED,
-        channel=Channel.EFFECT,
-    ),
+    attack("declaration withdrawn and made again while a query runs", Together((Step(_SAME), Step("analyze hospital.patients", via=Via.ADMIN))), secret=Secret.WARD, expect=REFUSED, channel=Channel.EFFECT),
     attack(
         "rows deleted between counting and answering",
         Together(
@@ -72,12 +57,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=backed("people are counted on the rows that are returned"),
         channel=Channel.EFFECT,
     ),
-    attack(
-        "many sessions use up the budget of one refusal",
-        Together(tuple(Step(_SAME, session=number) for number in range(1, 9))),
-        secret=Secret.WARD,
-        expect=REFUSED,
-        policy=Policy(budget=1),
-        channel=Channel.EFFECT,
-    ),
+    attack("many sessions use up the budget of one refusal", Together(tuple(Step(_SAME, session=number) for number in range(1, 9))), secret=Secret.WARD, expect=REFUSED, policy=Policy(budget=1), channel=Channel.EFFECT),
 )
+# fmt: on

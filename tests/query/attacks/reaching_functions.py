@@ -66,60 +66,28 @@ _OF_THE_MOMENT = {
 }
 """Calls whose results differ between databases and moments, whoever is in them."""
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "functions that reach outside",
-    *(
-        attack(
-            f"{name} in the list",
-            f"select {call}",
-            secret=Secret.SERVER,
-            channel=Channel.EFFECT,
-            expect=backed("PostgreSQL runs it, with the rights of whoever asks"),
-        )
-        for name, call in _REACH.items()
-        if name in _OF_THE_MOMENT
-    ),
-    *(
-        attack(f"{name} in the list", f"select {call}", secret=Secret.SERVER, channel=Channel.EFFECT)
-        for name, call in _REACH.items()
-        if name not in _OF_THE_MOMENT
-    ),
-    attack(
-        "set_config in an honest query",
-        "select ward, count(*) from patients where set_config('a.b', ward, false) is not null group by ward",
-        secret=Secret.SERVER,
-        channel=Channel.EFFECT,
-    ),
-    *alike(
-        {
-            "setting read in a query": f"select count(*) from patients where {V} and ward = current_setting('my.guess', true)",
-            "sequence counts the rows": f"select count(*) from patients where {IS_IN_ONCOLOGY} and nextval('hospital.ticket') > 0",
-            "lock for one person": f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_advisory_lock(birth_date - date '2000-01-01') is not null",
-            "notification for one person": f"select count(pg_notify('evil', ward)) from patients where {V}",
-            "large object for one person": f"select count(lo_from_bytea(0, ward::bytea)) from patients where {V}",
-        },
-        secret=Secret.WARD,
-        channel=Channel.EFFECT,
-    ),
-    *alike(
-        {
-            "function in FROM that runs SQL": "select * from ts_stat('select to_tsvector(ward) from hospital.patients')",
-            "xpath over exported rows": "select xpath('//ward/text()', query_to_xml('select ward from hospital.patients where birth_date = ''1957-05-09''', true, true, ''))::text",
-            "xmltable over exported rows": (
-                "select x.ward from xmltable('//row' passing query_to_xml('select ward"
-                " from hospital.patients where birth_date = ''1957-05-09''', true, false,"
-                " '') columns ward text) as x"
-            ),
-        },
-        secret=Secret.WARD,
-    ),
-    *alike(
-        {
-            "payroll through xml": "select query_to_xml('select * from hospital.payroll', true, true, '')::text",
-            "payroll by name": "select salary from payroll",
-            "payroll in a join": "select avg(salary) from payroll join patients on true",
-        },
-        secret=Secret.PAYROLL,
-        channel=Channel.EFFECT,
-    ),
+    *(attack(f"{name} in the list", f"select {call}", secret=Secret.SERVER, channel=Channel.EFFECT, expect=backed("PostgreSQL runs it, with the rights of whoever asks")) for name, call in _REACH.items() if name in _OF_THE_MOMENT),
+    *(attack(f"{name} in the list", f"select {call}", secret=Secret.SERVER, channel=Channel.EFFECT) for name, call in _REACH.items() if name not in _OF_THE_MOMENT),
+    attack("set_config in an honest query", "select ward, count(*) from patients where set_config('a.b', ward, false) is not null group by ward", secret=Secret.SERVER, channel=Channel.EFFECT),
+    *alike({
+        "setting read in a query": f"select count(*) from patients where {V} and ward = current_setting('my.guess', true)",
+        "sequence counts the rows": f"select count(*) from patients where {IS_IN_ONCOLOGY} and nextval('hospital.ticket') > 0",
+        "lock for one person": f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_advisory_lock(birth_date - date '2000-01-01') is not null",
+        "notification for one person": f"select count(pg_notify('evil', ward)) from patients where {V}",
+        "large object for one person": f"select count(lo_from_bytea(0, ward::bytea)) from patients where {V}",
+    }, secret=Secret.WARD, channel=Channel.EFFECT),
+    *alike({
+        "function in FROM that runs SQL": "select * from ts_stat('select to_tsvector(ward) from hospital.patients')",
+        "xpath over exported rows": "select xpath('//ward/text()', query_to_xml('select ward from hospital.patients where birth_date = ''1957-05-09''', true, true, ''))::text",
+        "xmltable over exported rows": "select x.ward from xmltable('//row' passing query_to_xml('select ward from hospital.patients where birth_date = ''1957-05-09''', true, false, '') columns ward text) as x",
+    }, secret=Secret.WARD),
+    *alike({
+        "payroll through xml": "select query_to_xml('select * from hospital.payroll', true, true, '')::text",
+        "payroll by name": "select salary from payroll",
+        "payroll in a join": "select avg(salary) from payroll join patients on true",
+    }, secret=Secret.PAYROLL, channel=Channel.EFFECT),
 )
+# fmt: on

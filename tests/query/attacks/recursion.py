@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, of_kind
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "recursive queries",
-    *alike(
-        {
-            "recursion multiplies the victim's row": (
-                f"with recursive r as (select ward, 1 as n from patients where {V}"
-                " union all select ward, n + 1 from r where n < 9) select ward, count(*) from r group by ward"
-            ),
-            "recursion with SEARCH and CYCLE": (
-                f"with recursive r (ward, n) as (select ward, 1 from patients where {V}"
-                " union all select ward, n + 1 from r where n < 3) search depth first by n set path"
-                " select ward, path from r"
-            ),
-        },
-        secret=Secret.WARD,
-    ),
+    *alike({
+        "recursion multiplies the victim's row": f"with recursive r as (select ward, 1 as n from patients where {V} union all select ward, n + 1 from r where n < 9) select ward, count(*) from r group by ward",
+        "recursion with SEARCH and CYCLE": f"with recursive r (ward, n) as (select ward, 1 from patients where {V} union all select ward, n + 1 from r where n < 3) search depth first by n set path select ward, path from r",
+    }, secret=Secret.WARD),
     attack(
         "recursion searches the victim's cost bit by bit",
         f"with recursive r as (select 0 as low, 131072 as high union all"
@@ -30,16 +21,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " select low from r where high - low = 1",
         secret=Secret.COST,
     ),
-    attack(
-        "recursion without an end",
-        "with recursive r as (select 1 as n union all select n from r) select count(*) from r",
-        secret=Secret.SERVER,
-        channel=Channel.TIME,
-    ),
-    attack(
-        "the word RECURSIVE on a query that is none",
-        f"with recursive r as (select ward from patients where {V}) select ward from r",
-        secret=Secret.WARD,
-        expect=REFUSED,
-    ),
+    attack("recursion without an end", "with recursive r as (select 1 as n union all select n from r) select count(*) from r", secret=Secret.SERVER, channel=Channel.TIME),
+    attack("the word RECURSIVE on a query that is none", f"with recursive r as (select ward from patients where {V}) select ward from r", secret=Secret.WARD, expect=REFUSED),
 )
+# fmt: on

@@ -19,28 +19,21 @@ def _grouped(key: str) -> str:
     return f"select {key}, count(*) from patients where {FIRST} group by 1"
 
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "spellings",
-    *alike(
-        {
-            "decimals of a group key": _grouped(_DECIMAL),
-            "decimals of equal rows": f"select distinct {_DECIMAL} from patients where {FIRST}",
-            "decimals of a group key as text": f"select x::text, sum(n) from (select {_DECIMAL} as x, count(*) as n from patients where {FIRST} group by 1) as q group by 1",
-            "decimals of a key of grouping sets": f"select {_DECIMAL}, count(*) from patients where {FIRST} group by rollup ({_DECIMAL})",
-            "decimals of a sum": f"select sum({_RAREST}) from patients where {FIRST}",
-            "decimals of a mean": f"select avg({_RAREST}) from patients where {FIRST}",
-            "decimals of a deviation": f"select stddev({_RAREST} * extract(day from birth_date)) from patients where {FIRST}",
-            "the sign of zero": _grouped(_ZERO),
-            "the sign of a zero that rounding makes": _grouped(
-                "round(case when cost > 5000 then -0.1 else 0.1 end::float8)"
-            ),
-        },
-        secret=Secret.COST,
-        expect=_ONE_SPELLING,
-    ),
-    attack(
-        "decimals that tell one of many wards", _grouped(_WARDS), secret=Secret.WARD, expect=_ONE_SPELLING
-    ),
+    *alike({
+        "decimals of a group key": _grouped(_DECIMAL),
+        "decimals of equal rows": f"select distinct {_DECIMAL} from patients where {FIRST}",
+        "decimals of a group key as text": f"select x::text, sum(n) from (select {_DECIMAL} as x, count(*) as n from patients where {FIRST} group by 1) as q group by 1",
+        "decimals of a key of grouping sets": f"select {_DECIMAL}, count(*) from patients where {FIRST} group by rollup ({_DECIMAL})",
+        "decimals of a sum": f"select sum({_RAREST}) from patients where {FIRST}",
+        "decimals of a mean": f"select avg({_RAREST}) from patients where {FIRST}",
+        "decimals of a deviation": f"select stddev({_RAREST} * extract(day from birth_date)) from patients where {FIRST}",
+        "the sign of zero": _grouped(_ZERO),
+        "the sign of a zero that rounding makes": _grouped("round(case when cost > 5000 then -0.1 else 0.1 end::float8)"),
+    }, secret=Secret.COST, expect=_ONE_SPELLING),
+    attack("decimals that tell one of many wards", _grouped(_WARDS), secret=Secret.WARD, expect=_ONE_SPELLING),
     attack(
         "decimals of the most frequent value",
         f"select mode() within group (order by {_DECIMAL}) from patients where {FIRST}",
@@ -49,10 +42,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
         expect=_ONE_SPELLING,
     ),
-    attack(
-        "a month or thirty days",
-        f"select x::text, n from (select {_LENGTH} as x, count(*) as n from patients where {FIRST}"
-        " group by 1) as q",
-        secret=Secret.COST,
-    ),
+    attack("a month or thirty days", f"select x::text, n from (select {_LENGTH} as x, count(*) as n from patients where {FIRST} group by 1) as q", secret=Secret.COST),
 )
+# fmt: on

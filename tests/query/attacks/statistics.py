@@ -39,16 +39,9 @@ _OF_THE_SERVER = {
 }
 """What differs between databases, whoever is in them."""
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "statistics and catalogs",
-    *(
-        attack(
-            name,
-            text,
-            secret=Secret.SERVER,
-            expect=backed("PostgreSQL shows it to every role") if name in _OF_THE_SERVER else REFUSED,
-            channel=Channel.EFFECT,
-        )
-        for name, text in _STATISTICS.items()
-    ),
+    *(attack(name, text, secret=Secret.SERVER, expect=backed("PostgreSQL shows it to every role") if name in _OF_THE_SERVER else REFUSED, channel=Channel.EFFECT) for name, text in _STATISTICS.items()),
 )
+# fmt: on

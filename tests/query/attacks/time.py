@@ -18,29 +18,21 @@ from tests.query.cases import (
     of_kind,
 )
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "time",
-    *alike(
-        {
-            "pg_sleep for one person": f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(3) is not null",
-            "pg_sleep in a mask": f"select sum(case when {IS_IN_ONCOLOGY} then length(pg_sleep(3)::text) else 0 end) from patients",
-            "catastrophic regular expression": f"select count(*) from patients where {IS_IN_ONCOLOGY} and repeat('a', 40) ~ '^(a|a|aa)+$(x)\\1'",
-            "huge number for one person": f"select sum(case when {IS_IN_ONCOLOGY} then length((2::numeric ^ 120000)::text) end) from patients",
-            "regular expression with nested repetitions": f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '^((o*)*n*)*x$'",
-            "regular expression with a counted repetition": f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '(.{{1,250}}){{1,250}}x'",
-        },
-        secret=Secret.WARD,
-        channel=Channel.TIME,
-    ),
-    *alike(
-        {
-            "cross joins for one person": f"select count(*) from patients p, calendar a, calendar b, calendar c where p.{V} and p.ward = 'oncology' and a.week + b.week + c.week > 999",
-            "pattern with many wildcards": "select count(*) from patients where ward || repeat('a', 9999) like '%a%a%a%a%a%a%a%a%a%a%b'",
-        },
-        secret=Secret.WARD,
-        expect=REFUSED,
-        channel=Channel.TIME,
-    ),
+    *alike({
+        "pg_sleep for one person": f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(3) is not null",
+        "pg_sleep in a mask": f"select sum(case when {IS_IN_ONCOLOGY} then length(pg_sleep(3)::text) else 0 end) from patients",
+        "catastrophic regular expression": f"select count(*) from patients where {IS_IN_ONCOLOGY} and repeat('a', 40) ~ '^(a|a|aa)+$(x)\\1'",
+        "huge number for one person": f"select sum(case when {IS_IN_ONCOLOGY} then length((2::numeric ^ 120000)::text) end) from patients",
+        "regular expression with nested repetitions": f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '^((o*)*n*)*x$'",
+        "regular expression with a counted repetition": f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '(.{{1,250}}){{1,250}}x'",
+    }, secret=Secret.WARD, channel=Channel.TIME),
+    *alike({
+        "cross joins for one person": f"select count(*) from patients p, calendar a, calendar b, calendar c where p.{V} and p.ward = 'oncology' and a.week + b.week + c.week > 999",
+        "pattern with many wildcards": "select count(*) from patients where ward || repeat('a', 9999) like '%a%a%a%a%a%a%a%a%a%a%b'",
+    }, secret=Secret.WARD, expect=REFUSED, channel=Channel.TIME),
     attack(
         "sort that spills for one person",
         "select count(*) from patients p join patients q on p.zip = q.zip"
@@ -57,10 +49,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         channel=Channel.TIME,
     ),
-    attack(
-        "a plain regular expression of one person",
-        f"select count(*) from patients where {V} and ward ~ '^onc'",
-        secret=Secret.WARD,
-        expect=WITHHELD,
-    ),
+    attack("a plain regular expression of one person", f"select count(*) from patients where {V} and ward ~ '^onc'", secret=Secret.WARD, expect=WITHHELD),
 )
+# fmt: on

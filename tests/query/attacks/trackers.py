@@ -28,73 +28,26 @@ _CLASS = "ward = 'oncology'"
 
 _PAD = "sex = 'M'"
 
+# fmt: off
 ATTACKS: tuple[Attack, ...] = of_kind(
     "trackers",
-    *alike(
-        {
-            "individual tracker: C = A and B, T = A and not B": (
-                Step(f"select count(*), sum(cost) from patients where {NEAR}"),
-                Step(f"select count(*), sum(cost) from patients where {NEAR} and not (sex = 'F' and {V})"),
-            ),
-            "general tracker without the total: q(T) + q(not T)": (
-                cost_of(f"{V} or {_PAD}"),
-                cost_of(f"{V} or not {_PAD}"),
-                cost_of(_PAD),
-                cost_of(f"not {_PAD}"),
-            ),
-            "double tracker: two characteristics, one inside the other": (
+    *alike({
+        "individual tracker: C = A and B, T = A and not B": (f"select count(*), sum(cost) from patients where {NEAR}", f"select count(*), sum(cost) from patients where {NEAR} and not (sex = 'F' and {V})"),
+        "general tracker without the total: q(T) + q(not T)": (cost_of(f"{V} or {_PAD}"), cost_of(f"{V} or not {_PAD}"), cost_of(_PAD), cost_of(f"not {_PAD}")),
+        "double tracker: two characteristics, one inside the other": (
                 cost_of(f"{V} or ethnicity = 'B'"),
                 cost_of(f"{V} and ethnicity = 'B' or ethnicity in ('A', 'B')"),
                 cost_of("ethnicity = 'B'"),
                 cost_of(f"ethnicity in ('A', 'B') and not ({V} and ethnicity = 'B')"),
             ),
-        },
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    attack(
-        "individual tracker that asks for a property",
-        number_of(f"({NEAR} and not {V}) or ({NEAR} and {V} and {_CLASS})"),
-        number_of(f"{NEAR} and not {V}"),
-        secret=Secret.WARD,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
-    *alike(
-        {
-            "general tracker: q(C or T) + q(C or not T) - q(all)": (
-                cost_of(f"{V} or {_PAD}"),
-                cost_of(f"{V} or not {_PAD}"),
-                Step("select sum(cost) from patients"),
-            ),
-            "tracker by two roles, query by query": (
-                cost_of(f"{V} or {_PAD}", ADA),
-                cost_of(f"{V} or not {_PAD}", BEN),
-                Step("select sum(cost) from patients", role=ADA),
-            ),
-        },
-        secret=Secret.COST,
-        expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"),
-        policy=LINEAR,
-    ),
-    attack(
-        "general tracker on a property",
-        number_of(f"({V} and {_CLASS}) or {_PAD}"),
-        number_of(f"({V} and {_CLASS}) or not {_PAD}"),
-        Step("select count(*) from patients"),
-        secret=Secret.WARD,
-        expect=BROKEN_OFF,
-        policy=LINEAR,
-    ),
-    attack(
-        "union tracker: u disjoint characteristics",
-        *(cost_of(f"{V} or ethnicity = '{group}'") for group in "ABC"),
-        *(cost_of(f"ethnicity = '{group}'") for group in "ABC"),
-        secret=Secret.COST,
-        expect=BROKEN_OFF,
-        policy=PAIRWISE,
-    ),
+    }, secret=Secret.COST, expect=BROKEN_OFF, policy=PAIRWISE),
+    attack("individual tracker that asks for a property", number_of(f"({NEAR} and not {V}) or ({NEAR} and {V} and {_CLASS})"), number_of(f"{NEAR} and not {V}"), secret=Secret.WARD, expect=BROKEN_OFF, policy=PAIRWISE),
+    *alike({
+        "general tracker: q(C or T) + q(C or not T) - q(all)": (cost_of(f"{V} or {_PAD}"), cost_of(f"{V} or not {_PAD}"), "select sum(cost) from patients"),
+        "tracker by two roles, query by query": (cost_of(f"{V} or {_PAD}", ADA), cost_of(f"{V} or not {_PAD}", BEN), Step("select sum(cost) from patients", role=ADA)),
+    }, secret=Secret.COST, expect=limited("of A, of B, and of both with one person more: three answers, which is not promised"), policy=LINEAR),
+    attack("general tracker on a property", number_of(f"({V} and {_CLASS}) or {_PAD}"), number_of(f"({V} and {_CLASS}) or not {_PAD}"), Step("select count(*) from patients"), secret=Secret.WARD, expect=BROKEN_OFF, policy=LINEAR),
+    attack("union tracker: u disjoint characteristics", *(cost_of(f"{V} or ethnicity = '{group}'") for group in "ABC"), *(cost_of(f"ethnicity = '{group}'") for group in "ABC"), secret=Secret.COST, expect=BROKEN_OFF, policy=PAIRWISE),
     attack(
         "union tracker over months",
         *(
@@ -144,3 +97,4 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
 )
+# fmt: on

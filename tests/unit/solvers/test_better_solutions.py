@@ -22,7 +22,7 @@ from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 
 def annealed(case, clock=None, seed=1):

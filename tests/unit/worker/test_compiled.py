@@ -35,7 +35,7 @@ def test_a_kernel_may_create_arrays_though_one_that_counts_no_references_calls_i
     assert _sum(np.arange(5)) == 10
 
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 TOP = Path(__file__).parents[3]
 
