@@ -296,8 +296,6 @@ class ObservedColumn:
 
     Parameters
     ----------
-    length : float or None
-        Mean number of characters of a text.
     distinct, single : int or None
         Different values, and those that one row has; None if that cannot be counted.
     determined_by : tuple of (str, float)

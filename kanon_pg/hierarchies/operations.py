@@ -142,13 +142,7 @@ _SIGNED = re.compile(r"-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node with all that is below it.
-
-    Parameters
-    ----------
-    leaves : int
-        Values below it, itself if it is one.
-    """
+    """A node with all that is below it, and how many values that are, itself if it is one."""
 
     label: str
     level: int
@@ -159,10 +153,7 @@ class TreeNode:
 def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> TreeNode:
     """Return the top of a hierarchy with everything below it.
 
-    Parameters
-    ----------
-    output : str
-        Type of its nodes; in ranges of numbers a minus is a sign, elsewhere a hyphen.
+    In ranges of numbers a minus is a sign, elsewhere a hyphen.
     """
     numbers = _SIGNED if output in ("int4range", "int8range", "numrange") else _PARTS
     below = {value: TreeNode(value, 0, 1, ()) for value in hierarchy.values}

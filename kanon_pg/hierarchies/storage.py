@@ -31,8 +31,6 @@ class StoredHierarchy:
 
     Parameters
     ----------
-    output : str
-        One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     nodes : tuple of int
         Different nodes per level, from the values to the top.
     """

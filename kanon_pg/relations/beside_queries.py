@@ -19,13 +19,6 @@ def check_beside_queries(db: Database, *, relation: int | None = None, release: 
     """Refuse releases beside queries for the same people, or say that there are some.
 
     Called after a relation was protected, or a release published: whoever may read it has the right by then.
-
-    Parameters
-    ----------
-    relation : int, optional
-        OID of the protected relation; any unless given.
-    release : str, optional
-        Name of the release; any unless given.
     """
     for row in db.rows(statement("releases_beside_queries"), relation, release):
         if row["rule"] == "allow":

@@ -71,10 +71,7 @@ def count_row_types(
     Partitions on other servers are grouped there: only their row types travel. The caller says with whose
     rights is read (`Database.reading_as`).
 
-    Parameters
-    ----------
-    sensitive : tuple of CanonicalColumn
-        Sensitive columns that a privacy model constrains: rows of one type agree on these too.
+    Rows of one type agree on the sensitive columns, too: those that a privacy model constrains.
 
     Raises
     ------
@@ -116,13 +113,7 @@ def require_people(
     *,
     hint: str | None = None,
 ) -> None:
-    """Refuse a relation in which nobody can be hidden among k people, for one of several k.
-
-    Parameters
-    ----------
-    relation, entity : Identifier, CanonicalColumn or None
-        What was counted, and by what people were told apart.
-    """
+    """Refuse a relation in which nobody can be hidden among k people, for one of several k."""
     if not counted.rows:
         raise InfeasibleError(f"{relation} is empty.", hint="Load data first.")
     too_large = [k for k in ks if k > counted.people]

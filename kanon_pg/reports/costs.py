@@ -7,7 +7,7 @@ from kanon_pg.audit.sentences import about_not_compared, about_together, counted
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
 from kanon_pg.release.composition import NOT_SEEN
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, thousands
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, counts, thousands
 
 
 def curve_section(curve: Curve, k: int) -> Section:
@@ -122,12 +122,9 @@ def together_section(audit: AuditResult) -> Section | None:
                     (
                         in_words(one.releases),
                         f"{one.k}",
-                        thousands(one.people),
-                        thousands(one.people_below),
-                        thousands(one.smallest),
+                        *counts(one.people, one.people_below, one.smallest),
                         thousands(None) if one.average is None else f"{one.average:,.1f}",
-                        thousands(one.unseen_rows),
-                        thousands(one.assumed_rows),
+                        *counts(one.unseen_rows, one.assumed_rows),
                     )
                     for one in audit.together
                 ),
@@ -172,12 +169,8 @@ def _share(loss: float | None) -> str | None:
 
 
 def _figure(release: ReleaseRisk, place: int) -> PageFigure:
-    pairs = [
-        (name, before, after)
-        for (name, before), (_, after) in zip(
-            _measures(release.before), _measures(release.after), strict=True
-        )
-    ]
+    figures_after = dict(_measures(release.after))
+    pairs = [(name, before, figures_after[name]) for name, before in _measures(release.before)]
     groups = tuple(
         BarGroup(name, (Bar(before, percent(before), "risk"), Bar(after, percent(after), "safe")))
         for name, before, after in pairs
@@ -196,17 +189,9 @@ def _figure(release: ReleaseRisk, place: int) -> PageFigure:
             ("measure", "before", "after"),
             (
                 *((name, percent(before), percent(after)) for name, before, after in pairs),
-                (
-                    "smallest class",
-                    thousands(release.before.smallest_class),
-                    thousands(release.after.smallest_class),
-                ),
-                ("classes", thousands(release.before.classes), thousands(release.after.classes)),
-                (
-                    "people alone",
-                    thousands(release.before.sample_uniques),
-                    thousands(release.after.sample_uniques),
-                ),
+                ("smallest class", *counts(release.before.smallest_class, release.after.smallest_class)),
+                ("classes", *counts(release.before.classes, release.after.classes)),
+                ("people alone", *counts(release.before.sample_uniques, release.after.sample_uniques)),
                 *((name, "none", after) for name, after in _losses(release)),
             ),
         ),

@@ -42,12 +42,7 @@ def visible(text: str) -> str:
 
 
 def shortened(name: str, most: float) -> str:
-    """Return a name for a drawing, cut off where it would be too wide.
-
-    Parameters
-    ----------
-    most : float
-        Width in letters such as n and o, > 1.
+    """Return a name for a drawing, cut off where it has more than some letters such as n and o.
 
     Examples
     --------
@@ -76,6 +71,11 @@ def _letters(character: str) -> float:
 def thousands(value: int | None) -> str:
     """Return a count with separators; a dash where nothing was counted."""
     return "–" if value is None else f"{value:,}"  # noqa: RUF001  # the dash of tables
+
+
+def counts(*values: int | None) -> tuple[str, ...]:
+    """Return several counts for the cells of a table."""
+    return tuple(map(thousands, values))
 
 
 def sizes(smallest: int, largest: int) -> str:

@@ -167,10 +167,8 @@ class CsvFile:
     An empty field is NULL; a quoted empty field (``""``) is the empty string in a text column and
     NULL in any other. No other text stands for NULL.
 
-    Parameters
-    ----------
-    delimiter : str, optional
-        One ASCII character; by default the one of ``, ; | tab`` that separates most names in the header.
+    The delimiter is one ASCII character, unless given the one of ``, ; | tab`` that separates most names in
+    the header.
     """
 
     def __init__(self, path: Path, delimiter: str | None = None) -> None:

@@ -42,13 +42,7 @@ class ExportReport:
 
 
 def export_release(connection: Connection, release: str, path: Path) -> ExportReport:
-    """Write a release to a file; the file appears complete or not at all.
-
-    Parameters
-    ----------
-    release : str
-        Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes it.
-    """
+    """Write a release, by its name or that in SQL, to a file that appears complete or not at all."""
     begun = time.monotonic()
     kind = file_format(path)
     with connection.transaction():

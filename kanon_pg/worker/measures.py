@@ -33,11 +33,6 @@ def usefulness(table: RowTypeTable, class_of: NDArray[np.int64], classes: int) -
     The tuple diversity of a class is the sum over the columns of the share of the column's range
     (numeric) or of its distinct values (categorical) that the original rows of the class cover.
 
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Class of each row type, from 0 to ``classes - 1``.
-
     Notes
     -----
     A missing number (NULL) lies outside every range; a class covers the range of its present

@@ -25,15 +25,7 @@ _FIRST_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What is known about a model.
-
-    Parameters
-    ----------
-    bound : int or None
-        Proven lower bound on the objective; None if nothing is proven.
-    is_infeasible : bool
-        Whether there is proven to be no solution.
-    """
+    """Values of the requested variables, if a solution is known; a proven bound on the objective, if any."""
 
     values: tuple[int, ...] | None
     bound: int | None
@@ -128,11 +120,8 @@ def best_partition(
 ) -> PartitionOutcome:
     """Return the cheapest partition of values into candidates, as far as the time allows.
 
-    Parameters
-    ----------
-    candidates_up_to : callable
-        Receives the largest size of a class in a solution that costs no more than the known one; returns all
-        classes up to it. None if there are too many.
+    The candidates are all classes up to a size, None if there are too many: the largest that a class can have
+    in a solution that costs no more than the known one.
     """
     cost, bound = known.cost, known.bound
     if cost <= bound or not is_within_64_bits(int(known.weights.sum()), known.kind):

@@ -31,10 +31,6 @@ class SingleAttribute:
         Class of each value; classes are numbered 0 .. m - 1 by their first value.
     sizes : ndarray of int64, shape (m,)
         Sum of the weights of each class, each at least `k`.
-    k : int
-        Requested smallest size, >= 1.
-    cost_kind : str
-        'max' or 'sum', see `cost_of`.
     lower_bound : int
         Proven: no solution of the same problem costs less.
     other : int or None
@@ -108,11 +104,6 @@ def finished(
     degree: int | None = None,
 ) -> SingleAttribute:
     """Number the classes by their first value, count them again, and return them with their cost.
-
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Any numbers, equal for values of one class.
 
     Raises
     ------
