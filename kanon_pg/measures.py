@@ -31,7 +31,7 @@ from kanon_pg.relations.subject import (
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the equivalence classes of a relation say about privacy and loss.
+    """Privacy and loss of a relation, by its equivalence classes.
 
     Conventions. Rows that agree on all quasi-identifiers, by PostgreSQL's own equality, form an
     *equivalence class* E; in a release the set of suppressed columns belongs to what they agree on.
@@ -143,7 +143,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRelation:
-    """What is measured: a relation by some of its columns, and what it lost if it is a release by its own."""
+    """A relation with the columns to measure, and the losses of a release with its own columns."""
 
     subject: Subject
     quasi_identifiers: tuple[ColumnFacts, ...]
@@ -161,7 +161,7 @@ class MeasuredRelation:
         return None if self.subject.suppressed is None else self.subject.suppressed.identifier
 
     def common_parts(self) -> dict[str, object]:
-        """Return what all queries interpolate, but for the columns."""
+        """Return the parts of all queries, but for the columns."""
         keys = [str(alias) for alias in self.aliases] + ["suppressed"] * self.subject.is_release
         entity = self.subject.entity
         return {

@@ -232,7 +232,7 @@ def _result(
         k=request.k,
         rows=counted.rows,
         people=max(1, counted.people if known.hidden_people is None else known.hidden_people),
-        entity=known.told_apart_by,
+        entity=known.entity_name,
         columns=subject.names,
         left_out=subject.left_out,
         max_columns=request.max_columns,
@@ -271,7 +271,7 @@ def _violating_set(
 
 
 def _notify(db: Database, result: AuditResult) -> None:
-    """Say what is open."""
+    """Name the limits that the audit met."""
     limitation = result.limitation()
     if limitation is not None:
         db.notice(limitation)

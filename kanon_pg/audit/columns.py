@@ -37,7 +37,7 @@ class AuditColumn(CanonicalColumn):
 
     @property
     def compared(self) -> Fragment:
-        """What GROUP BY compares: its values."""
+        """Values, by which GROUP BY compares."""
         return Fragment(f"{self.facts.identifier}")
 
     @property
@@ -61,7 +61,7 @@ class SeenColumn(AuditColumn):
 
     @property
     def compared(self) -> Fragment:
-        """What GROUP BY compares: what readers see."""
+        """Looks, by which GROUP BY compares."""
         return self.look(f"{self.facts.identifier}")
 
     @property

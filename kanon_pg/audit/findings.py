@@ -1,4 +1,4 @@
-"""What an audit found, and what risk there is: the model that every interface, text and report shows.
+"""The findings of an audit, and risks: the model that every interface, text and report shows.
 
 Classes and their sizes are those of `kanon_pg.worker.audit`: rows that agree on some columns, counted in
 people. Nothing here holds a cell value: columns, counts and shares only.
@@ -160,7 +160,7 @@ class ViolatingSet:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one column contributes.
+    """Contribution of one column to the risk.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ class AuditResult:
         return not self.not_compared and not (self.together[0].people_below or self.together[0].unseen_rows)
 
     def limitation(self) -> str | None:
-        """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""
+        """Return in a sentence how the time or `max_columns` limited the audit; None if they did not."""
         if self.is_complete:
             return None
         if self.hides_people:

@@ -92,7 +92,7 @@ class Grouped:
 
     @property
     def proof(self) -> str:
-        """What is proven about the cost, in words."""
+        """Proof about the cost, in words."""
         if self.optimal:
             return "proven to be the least"
         words = "nothing proven" if self.ratio is None else f"at most {self.ratio:.3f} times the least"

@@ -76,7 +76,7 @@ def interval_labels(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the worker answered about values, with the class of each, from 0."""
+    """The worker's answer about values, with the class of each, from 0."""
 
     counted: CountedValues
     fields: GroupingAnswer

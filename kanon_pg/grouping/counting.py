@@ -41,13 +41,13 @@ class Weighing:
 
     @property
     def unit(self) -> str:
-        """What sizes count."""
+        """Unit of sizes: people, rows, or the weight column."""
         if self.weight is not None:
             return self.weight.name
         return "rows" if self.entity is None else "people"
 
     def parts(self) -> dict[str, object]:
-        """Return what queries interpolate, but for the values."""
+        """Return the parts of queries, but for the values."""
         return {
             "relation": self.subject.source,
             "entity": None if self.entity is None else self.entity.expression,
@@ -136,7 +136,7 @@ class CountedValues:
     missing: GroupedValue | None
 
     def weights(self) -> list[int]:
-        """Return what each value weighs."""
+        """Return the weight of each value."""
         return [value.weight for value in self.values]
 
     def weighed(self) -> list[Weighed]:

@@ -39,8 +39,8 @@ _MOST_ROWS = 1 << 62
 
 
 ClassFinder = Callable[[Task, Sequence[int], int, str, str], list[int]]
-"""Returns the class of each of some weights, of which each class has at least so much, by cost and method; the
-weights of intervals are in order, and so are the classes."""
+"""Returns the class of each of some weights, at least so much in each, by cost and method; the weights of
+intervals are in order, and so are the classes."""
 
 
 def classes_in_worker(
@@ -311,9 +311,8 @@ def build(
     builder_spec, option_spec = Spec(spec, argument), Spec(options, "options")
     kept = take_storing_options(option_spec)
     option_spec.done()
-    builders = BUILDERS | {
-        "classes": Builder(partial(classes, partial(classes_in_worker, db)), makes_ranges=True)
-    }
+    find = partial(classes_in_worker, db)
+    builders = BUILDERS | {"classes": Builder(partial(classes, find), makes_ranges=True)}
     name = builder_spec.text("builder", tuple(builders))
     if name is None:
         raise InputError(

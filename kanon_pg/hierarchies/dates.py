@@ -119,7 +119,7 @@ def roundest_moment(low: datetime, high: datetime, *, is_date: bool) -> datetime
 
 
 def moment_writer(base_type: str) -> Callable[[datetime], str]:
-    """Return what writes a moment as a column of that type shows it."""
+    """Return the function that writes a moment as a column of that type shows it."""
     if base_type == "date":
         return lambda moment: moment.date().isoformat()
     zone = "+00" if base_type == "timestamptz" else ""

@@ -68,7 +68,7 @@ def _misshapen() -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class StoringOptions:
-    """What can be said of any hierarchy when it is stored; every curator sees one that is shared."""
+    """Options of any stored hierarchy; every curator sees one that is shared."""
 
     description: str | None = None
     shared: bool = False

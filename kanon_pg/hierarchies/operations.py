@@ -1,4 +1,4 @@
-"""What users ask of hierarchies: define, read from a table, build over a column, see, forget.
+"""Operations on hierarchies: define, read from a table, build over a column, see, forget.
 
 The requests are the arguments of the SQL functions; what a hierarchy looks like is a tree of lines.
 """
@@ -182,7 +182,7 @@ def _node(label: str, level: int, children: list[TreeNode], numbers: re.Pattern[
 
 
 def _place(label: str, numbers: re.Pattern[str]) -> tuple[bool, list[Decimal], str]:
-    """Return what sorts labels as readers expect: by their numbers, an open beginning first."""
+    """Return the sort key of a label: its numbers, an open beginning first."""
     return not label.startswith("("), [Decimal(number) for number in numbers.findall(label)], label
 
 

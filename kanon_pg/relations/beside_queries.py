@@ -12,7 +12,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 
 BESIDE_RELEASES = ("allow", "warn", "refuse")
-"""What happens where those who may query a relation may read a release of it, too."""
+"""Rules for releases where those who may query a relation may read a release of it, too."""
 
 
 def check_beside_queries(db: Database, *, relation: int | None = None, release: str | None = None) -> None:

@@ -246,7 +246,7 @@ def _query_parts(
 
 
 def _shards(db: Database, relation: Identifier | Fragment) -> list[Identifier]:
-    """Return what is grouped by itself, where its rows are: partitions, if some lie on other servers."""
+    """Return the partitions that are grouped where their rows are, if some lie on other servers."""
     if not isinstance(relation, Identifier):
         return []
     return [Identifier.of(row["schema"], row["name"]) for row in db.read(statement("shards"), str(relation))]

@@ -355,14 +355,14 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
 
 
 def unchecked_section(audit: AuditResult) -> Section | None:
-    """Return what was to be looked at and was not; None if there is nothing."""
+    """Return the checks that were not made; None if there is none."""
     unchecked = (about_not_compared(audit), *audit.unchecked, not_counted(audit))
     sentences = tuple(sentence for sentence in unchecked if sentence is not None)
     return Section("unchecked", "What was not checked", sentences=sentences) if sentences else None
 
 
 def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Section:
-    """Return what to do next, with the exact SQL; roles that are proposed are to be declared."""
+    """Return the next steps, each with its SQL; proposed roles are to be declared first."""
     statements = [*next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):

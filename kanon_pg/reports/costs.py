@@ -11,7 +11,7 @@ from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Secti
 
 
 def curve_section(curve: Curve, k: int) -> Section:
-    """Return what each k would cost; k was audited."""
+    """Return the cost of each k; one of them was audited."""
     weight = curve.rows * curve.row_weight
     shares = [percent(point.weighted_cost / weight) for point in curve.points]
     sentences = [
@@ -43,7 +43,7 @@ def curve_section(curve: Curve, k: int) -> Section:
 
 
 def _bars(curve: Curve) -> BarChart:
-    """Return what each k costs, and how much of that is proven to be necessary."""
+    """Return the cost of each k, and how much of it is proven to be necessary."""
     weight = curve.rows * curve.row_weight
     bars = []
     for point in curve.points:
@@ -60,7 +60,7 @@ def _bars(curve: Curve) -> BarChart:
 
 
 _CUT = "cut"
-"""What stands beside costs whose search a limit ended."""
+"""Mark of costs whose search a limit ended."""
 
 
 def _named(columns: tuple[str, ...], most: int = 6) -> str:
@@ -96,7 +96,7 @@ _TOGETHER = "What the releases disclose together"
 
 
 def together_section(audit: AuditResult) -> Section | None:
-    """Return what the releases tell when they lie side by side, or that it was not checked; None for one."""
+    """Return the disclosure of several releases together, or that it was not checked; None for one."""
     not_checked = about_not_compared(audit)
     sentences = () if not_checked is None else (not_checked,)
     if not audit.together:
@@ -153,7 +153,7 @@ def _measures(risk: RiskFigures) -> tuple[tuple[str, float], ...]:
 
 
 def _losses(release: ReleaseRisk) -> tuple[tuple[str, str], ...]:
-    """Return what the release lost when it was published, as far as it is known."""
+    """Return the losses of a release when it was published, as far as they are known."""
     divergence = release.marginal_divergence
     losses = (
         ("certainty lost, of all", _share(release.certainty_penalty)),

@@ -115,7 +115,7 @@ _RULES = (
 
 
 class ColumnType:
-    """What the values of one column, seen batch by batch, allow it to be.
+    """SQL types that the values of one column, seen batch by batch, allow.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class CsvFile:
         )
 
     def _likely_delimiter(self) -> str:
-        """Return what separates most names in the header, a comma if several do."""
+        """Return the delimiter of most names in the header, a comma if several are."""
         with self._errors(), self._raw() as (_, content):
             text = content.read(_HEADER_BYTES).decode("utf-8", "replace")
 

@@ -29,7 +29,7 @@ _TEXT_TYPES = frozenset({"text", "varchar", "bpchar", "name", "public.citext"})
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was loaded."""
+    """Size and columns of a loaded table."""
 
     table: str
     rows: int

@@ -1,4 +1,4 @@
-"""What a solution keeps: how close the rows of a class were, how the values of each column are distributed.
+"""Usefulness and losses of a solution: how close the rows of a class were, and how columns are distributed.
 
 References
 ----------

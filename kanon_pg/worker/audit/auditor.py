@@ -1,4 +1,4 @@
-"""What a worker does for an audit: reads packed row types, calls the searches, answers in plain JSON values.
+"""Tasks of an audit in a worker: read packed row types, call the searches, answer in plain JSON values.
 
 Columns are numbers in requests and answers, as the row types have them; the caller knows their names. The
 terms (class, violating, minimal, minimum, identifying) are those of `kanon_pg.worker.audit`.

@@ -20,7 +20,7 @@ MOST_TOTAL = 1 << 45
 _MOST_SQUARE = 1 << 60
 _MOST_WORKERS = 8
 _FIRST_SECONDS = 0.05
-"""What a solver gets at least, so that it can take over the solution it is given."""
+"""Least time of a solver, so that it can take over the solution it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Partitioning:
 
     @property
     def cost(self) -> int:
-        """What it costs."""
+        """Cost of the known partition."""
         return cost_of(np.bincount(self.class_of, self.weights).astype(np.int64), self.k, self.kind)
 
 

@@ -1,4 +1,4 @@
-"""What every way of grouping one attribute returns, its cost, and lower bounds on that."""
+"""Classes of one attribute, their cost, and lower bounds on it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SingleAttribute:
 
 
 def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
-    """Return what classes of some sizes cost.
+    """Return the cost of classes of some sizes.
 
     'max' is the size of the largest class. 'sum' counts for every person how many others beyond k share the
     class: the sum over the classes E of ``|E| (|E| - k)``, which is the paper's "d(x, E) = |E| - k with
