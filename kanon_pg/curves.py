@@ -85,8 +85,6 @@ class Curve:
 
     Parameters
     ----------
-    quasi_identifiers : tuple of str
-        The columns in which cells may be suppressed.
     row_weight : float
         Cost of a row all of whose cells are suppressed.
     """
@@ -109,12 +107,7 @@ class SolvedPoint:
 
 
 def points_of(ks: Sequence[int], solved: Mapping[int, SolvedPoint], cells: int) -> tuple[CurvePoint, ...]:
-    """Put a curve together from the solutions for some of its k.
-
-    Parameters
-    ----------
-    solved : mapping of int to SolvedPoint
-        What was solved, at least for the largest k; for the others memory did not suffice.
+    """Put a curve together from the solutions for the largest k and those others that memory sufficed for.
 
     Notes
     -----
@@ -183,13 +176,7 @@ _EXAMPLE = "Give the values of k, for example 2, 5 and 10."
 
 @dataclass(frozen=True, slots=True)
 class CurveRequest:
-    """The arguments of ``kanon_curve``.
-
-    Parameters
-    ----------
-    patterns : list or dict, optional
-        Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
-    """
+    """The arguments of ``kanon_curve``; all k are different, and at most `MOST_KS`."""
 
     relation: AnyRelation
     ks: Annotated[Sequence[int], Argument("integer[]", "Values of k, each at least 2.")] = DEFAULT_KS

@@ -31,7 +31,7 @@ from kanon_pg.relations.subject import (
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the equivalence classes of a relation say about privacy and loss.
+    """Privacy and loss of a relation, by its equivalence classes.
 
     Conventions. Rows that agree on all quasi-identifiers, by PostgreSQL's own equality, form an
     *equivalence class* E; in a release the set of suppressed columns belongs to what they agree on.
@@ -143,15 +143,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRelation:
-    """What is measured: a relation by some of its columns.
-
-    Parameters
-    ----------
-    quasi_identifiers : tuple of ColumnFacts
-        At least one; their types have an equality.
-    losses : mapping of str to (float or None)
-        What a release with its own quasi-identifiers lost when it was published.
-    """
+    """A relation with the columns to measure, and the losses of a release with its own columns."""
 
     subject: Subject
     quasi_identifiers: tuple[ColumnFacts, ...]
@@ -169,7 +161,7 @@ class MeasuredRelation:
         return None if self.subject.suppressed is None else self.subject.suppressed.identifier
 
     def common_parts(self) -> dict[str, object]:
-        """Return what all queries interpolate, but for the columns."""
+        """Return the parts of all queries, but for the columns."""
         keys = [str(alias) for alias in self.aliases] + ["suppressed"] * self.subject.is_release
         entity = self.subject.entity
         return {
@@ -197,8 +189,6 @@ class ClassFigures:
         Totals; `people` are distinct in the whole relation.
     memberships : int
         Sum of the sizes of all classes: a person in two classes counts twice.
-    discernibility : int
-        Sum of squared numbers of rows.
     diversity : float
         Sum over classes and quasi-identifiers of the attribute diversity.
     """
@@ -296,10 +286,7 @@ def measure_sensitive(
 ) -> SensitiveFigures:
     """Compute the figures of one sensitive column in one statement.
 
-    Parameters
-    ----------
-    many_classes : bool
-        Whether to count twice rather than to store every class; changes the time, never the result.
+    With `many_classes` it counts twice rather than to store every class: that changes the time alone.
 
     Notes
     -----
@@ -352,11 +339,8 @@ MEASURE = Operation(MeasureRequest)
 def measure(db: Database, request: MeasureRequest) -> Measures:
     """Measure any table or view, with the caller's own rights, without changing anything.
 
-    Parameters
-    ----------
-    db : Database
-        For one consistent figure its statements share a snapshot (a STABLE function, or a REPEATABLE READ
-        transaction).
+    For one consistent figure its statements share a snapshot: a STABLE function, or a REPEATABLE READ
+    transaction.
     """
     return figures_of(db, resolve_measured(db, request))
 

@@ -49,8 +49,8 @@ def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[st
     return replace(
         result,
         column_figures=_column_figures(result, subject, details),
-        audited=_whole(result.columns, details["audited"]),
-        quasi_identifiers=_whole(subject.linking, details["quasi_identifiers"]),
+        audited=_combined(result.columns, details["audited"]),
+        quasi_identifiers=_combined(subject.linking, details["quasi_identifiers"]),
     )
 
 
@@ -73,7 +73,7 @@ def _column_figures(
     )
 
 
-def _whole(columns: Sequence[str], counted: Mapping[str, Any]) -> CombinedClasses:
+def _combined(columns: Sequence[str], counted: Mapping[str, Any]) -> CombinedClasses:
     sizes = tuple(ClassSizes(*bar) for bar in counted["sizes"])
     return CombinedClasses(tuple(columns), **{**counted, "sizes": sizes})
 
@@ -232,7 +232,7 @@ def _result(
         k=request.k,
         rows=counted.rows,
         people=max(1, counted.people if known.hidden_people is None else known.hidden_people),
-        entity=known.told_apart_by,
+        entity=known.entity_name,
         columns=subject.names,
         left_out=subject.left_out,
         max_columns=request.max_columns,
@@ -271,7 +271,7 @@ def _violating_set(
 
 
 def _notify(db: Database, result: AuditResult) -> None:
-    """Say what is open."""
+    """Name the limits that the audit met."""
     limitation = result.limitation()
     if limitation is not None:
         db.notice(limitation)
@@ -335,17 +335,17 @@ def is_anonymous(db: Database, request: AnonymityRequest) -> bool:
     subject = linking_columns(db, known, request.columns)
     db.progress("counting")
     if known.hides_people:
-        return _is_release_anonymous(db, subject, request.k, is_whole=request.columns is None)
+        return _is_release_anonymous(db, subject, request.k, of_all=request.columns is None)
     return _smallest_class(db, subject) >= request.k
 
 
-def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, is_whole: bool) -> bool:
+def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, of_all: bool) -> bool:
     """Test a release that does not tell which rows are the same person's.
 
     Refused if neither the people in the classes of all quasi-identifiers nor the rows by the columns decide.
     """
     smallest = class_sizes(db, subject.known)[0].people
-    if is_whole:
+    if of_all:
         return smallest >= k
     if smallest >= k and subject.is_within_classes:
         return True

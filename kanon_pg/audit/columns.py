@@ -37,7 +37,7 @@ class AuditColumn(CanonicalColumn):
 
     @property
     def compared(self) -> Fragment:
-        """What GROUP BY compares: its values."""
+        """Values, by which GROUP BY compares."""
         return Fragment(f"{self.facts.identifier}")
 
     @property
@@ -61,7 +61,7 @@ class SeenColumn(AuditColumn):
 
     @property
     def compared(self) -> Fragment:
-        """What GROUP BY compares: what readers see."""
+        """Looks, by which GROUP BY compares."""
         return self.look(f"{self.facts.identifier}")
 
     @property
@@ -115,17 +115,7 @@ def quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AuditSubject:
-    """A relation with the columns that are looked at.
-
-    Parameters
-    ----------
-    known : Subject
-        The relation.
-    columns : tuple of AuditColumn
-        At least one, in the relation's order.
-    left_out : tuple of str
-        Columns whose type has no equality.
-    """
+    """A relation with the columns that are looked at, in its order, and those without an equality."""
 
     known: Subject
     columns: tuple[AuditColumn, ...]
@@ -250,13 +240,7 @@ def comparable(db: Database, known: Subject, columns: tuple[ColumnFacts, ...]) -
 
 @dataclass(slots=True)
 class AuditSession:
-    """A database, the worker, and the time there is for searching.
-
-    Parameters
-    ----------
-    left : float
-        Seconds that the worker may still search; counting and starting it take none of them.
-    """
+    """A database, the worker, and the seconds that it may still search; counting takes none of them."""
 
     db: Database
     memory: int

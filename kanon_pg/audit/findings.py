@@ -1,4 +1,4 @@
-"""What an audit found, and what risk there is: the model that every interface, text and report shows.
+"""The findings of an audit, and risks: the model that every interface, text and report shows.
 
 Classes and their sizes are those of `kanon_pg.worker.audit`: rows that agree on some columns, counted in
 people. Nothing here holds a cell value: columns, counts and shares only.
@@ -47,8 +47,6 @@ class RiskFigures:
     homogeneous_people : int or None
         People in classes that disclose the value of a sensitive column, for the column with most of them;
         None without sensitive columns.
-    homogeneous : tuple of HomogeneousClasses
-        Per sensitive column.
     """
 
     relation: str
@@ -80,8 +78,6 @@ class ReleaseRisk:
 
     Parameters
     ----------
-    suppressed_share : float
-        Their share of all quasi-identifier cells, 0 to 1.
     before, after : RiskFigures
         The table by the release's quasi-identifiers, and the release.
     certainty_penalty, generalization_height, entropy_loss, marginal_divergence : float or None
@@ -164,13 +160,10 @@ class ViolatingSet:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one column contributes.
+    """Contribution of one column to the risk.
 
     Parameters
     ----------
-    role : str or None
-        Declared role: 'quasi_identifier', 'sensitive' or 'insensitive'; None without a declaration, or if it
-        does not mention the column.
     people_at_risk : int
         People in classes of fewer than k people of this column alone.
     people_at_risk_without : int
@@ -208,13 +201,7 @@ class ClassSizes:
 
 @dataclass(frozen=True, slots=True)
 class CombinedClasses:
-    """The classes of some columns together.
-
-    Parameters
-    ----------
-    sizes : tuple of ClassSizes
-        By size, ascending; bars without a class are left out.
-    """
+    """The classes of some columns together; bars without a class are left out."""
 
     columns: tuple[str, ...]
     classes: int
@@ -233,8 +220,6 @@ class AuditResult:
     ----------
     entity : str or None
         Column that identifies a person; None: each row is a person.
-    left_out : tuple of str
-        Columns whose type cannot be compared; nothing is known about them.
     column_figures : tuple of ColumnFigures
         Per audited column; empty if details were not requested or the time did not suffice.
     quasi_identifiers : CombinedClasses or None
@@ -252,8 +237,6 @@ class AuditResult:
     declared : tuple of str
         The audited columns that are declared as quasi-identifiers, in a release also those that it publishes
         unchanged and are not sensitive; none without a declaration.
-    sensitive : tuple of str
-        Sensitive columns of a release that were not audited.
     """
 
     relation: str
@@ -303,7 +286,7 @@ class AuditResult:
         return not self.not_compared and not (self.together[0].people_below or self.together[0].unseen_rows)
 
     def limitation(self) -> str | None:
-        """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""
+        """Return in a sentence how the time or `max_columns` limited the audit; None if they did not."""
         if self.is_complete:
             return None
         if self.hides_people:
@@ -326,10 +309,6 @@ class IdentifyingSet:
     ----------
     kind : {'minimum', 'minimal'}
         'minimum': no identifying set has fewer columns, proven; 'minimal': no column can be left out.
-    at_least : int
-        Proven: every identifying set has at least so many columns.
-    distinct_rows : int
-        Different rows of the table, by all columns, hence by these.
     distinction : float
         `distinct_rows` / rows, in (0, 1].
     """
@@ -354,8 +333,6 @@ class Suggestion:
     role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
         What is proposed; 'entity' for a column that identifies the person of a row, 'withheld' for one that a
         declaration should not mention.
-    distinct_values : int or None
-        Different values; None if the type cannot be compared.
     distinct_ratio : float or None
         `distinct_values` / rows with a value.
     restored_by : tuple of str

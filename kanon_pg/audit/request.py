@@ -24,12 +24,7 @@ from kanon_pg.relations.arguments import (
 class AuditRequest:
     """The arguments of ``kanon_audit``.
 
-    Parameters
-    ----------
-    time_limit : float
-        Seconds for searching, > 0; counting is not part of it.
-    details : bool
-        Whether to add what a report shows besides the sets: columns, class sizes, risk, releases.
+    With `details` it adds what a report shows besides the sets: columns, class sizes, risk, releases.
     """
 
     relation: AnyRelation
@@ -112,12 +107,7 @@ _EXAMPLE = "It is a share, for example 0.2: a record in a class of fewer than fi
 class RiskRequest:
     """The arguments of ``kanon_risk``.
 
-    Parameters
-    ----------
-    time_limit : float
-        Seconds for searching, > 0; counting is not part of it.
-    uniques_seconds : float, optional
-        Most seconds for the minimal uniques of one relation; all there are unless given.
+    `uniques_seconds` is for the minimal uniques of one relation; all there are unless given.
     """
 
     relation: AnyRelation

@@ -63,7 +63,7 @@ _WIDELY_KNOWN = """
     plz, city, town, county, state, region, district, country, municipality, marital, married, civil status,
     education, degree, occupation, job, profession
 """
-"""What neighbours and colleagues know, and registers tell."""
+"""Known to neighbours and colleagues, and in registers."""
 
 _SELDOM_KNOWN = """
     father, mother, parent, previous, prev, former, last, questionnaire
@@ -114,10 +114,10 @@ _PEOPLE = _words_in(
 """Who a row may be about."""
 
 _NUMBER_WORDS = _words_in("id ids nbr no nr num number key code uid uuid guid pid sk ref identifier")
-"""What is said of a number that stands for something."""
+"""Words of a number that stands for something."""
 
 _LISTS = _words_in("master data register registry table list info base dim record records")
-"""What is said of a table besides what it lists."""
+"""Words of a table besides those of its contents."""
 
 _A_PERSON = "a number that stands for a person"
 
@@ -296,8 +296,6 @@ class ObservedColumn:
 
     Parameters
     ----------
-    length : float or None
-        Mean number of characters of a text.
     distinct, single : int or None
         Different values, and those that one row has; None if that cannot be counted.
     determined_by : tuple of (str, float)
@@ -482,7 +480,7 @@ def _decide(column: ObservedColumn) -> tuple[str, str]:
 
 
 def _named(column: ObservedColumn) -> NamedRole | None:
-    """Return what the name says, as far as the values may be what it suggests."""
+    """Return the role by name, unless the values contradict it."""
     named = role_by_name(column.facts.name)
     if named is None:
         return None

@@ -62,7 +62,7 @@ class Recommendation:
 
 
 def headline(result: AuditResult) -> str:
-    """Return what matters most in a sentence: who is singled out by what others are declared to know.
+    """Return the most important sentence: who is singled out by what others are declared to know.
 
     A risk by other columns leads only where there is none by the declared quasi-identifiers, or no
     declaration.
@@ -91,7 +91,7 @@ def headline(result: AuditResult) -> str:
 
 
 def sentences(result: AuditResult) -> tuple[str, ...]:
-    """Return what an audit found, the most important first; column names and counts, no values.
+    """Return the findings, the most important first; column names and counts, no values.
 
     What is declared to be known to others comes before what might be.
     """
@@ -164,7 +164,7 @@ def not_counted(result: AuditResult) -> str | None:
 
 
 def about_together(joint: Composition) -> str:
-    """Return what the readers of several releases see together, in a sentence."""
+    """Return in a sentence what several releases disclose to who reads all of them."""
     releases = in_words(joint.releases)
     if not joint.people_below:
         disclosed = f"leave nobody among fewer than {joint.k} people"

@@ -71,7 +71,7 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
 
 
 def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
-    """Say what to do with what is proposed."""
+    """Name the statement that declares the proposed roles."""
     if any(one.role == "quasi_identifier" for one in suggestions):
         db.notice(
             f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}"
@@ -108,7 +108,7 @@ def _count_columns(db: Database, known: Subject) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Statistics:
-    """What the worker counted of one column: values, NULL being one, and its determinants and dependents."""
+    """Counts of one column's values, NULL being one, and its determinants and dependents."""
 
     rows: int
     distinct: int

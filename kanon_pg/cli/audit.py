@@ -36,7 +36,7 @@ from kanon_pg.reports import document
 from kanon_pg.reports.costs import releases_section, together_section
 from kanon_pg.reports.document import visible
 from kanon_pg.reports.risk import risk_section
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 MOST_SETS = 40
 """Sets that are shown; JSON has all of them."""

@@ -38,7 +38,7 @@ from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
 from kanon_pg.release.linking import LINK
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,6 @@ class Grouped:
         Proven: no other grouping of this kind costs less than the bound.
     ratio : float or None
         Cost divided by the bound, >= 1; None if the bound is 0 and the cost is not.
-    method, bound_method : str
     edges : tuple of (int, int)
         Of regions: neighbours as places in `values`.
     degree : int or None
@@ -93,7 +92,7 @@ class Grouped:
 
     @property
     def proof(self) -> str:
-        """What is proven about the cost, in words."""
+        """Proof about the cost, in words."""
         if self.optimal:
             return "proven to be the least"
         words = "nothing proven" if self.ratio is None else f"at most {self.ratio:.3f} times the least"

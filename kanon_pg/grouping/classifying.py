@@ -63,13 +63,6 @@ def interval_labels(
 
     The last one ends with the greatest value. So every value in between belongs to one interval, also one
     that does not occur yet.
-
-    Parameters
-    ----------
-    values : sequence of GroupedValue
-        In order.
-    classes : sequence of int
-        Of each value, ascending from 0.
     """
     starts = [place for place, number in enumerate(classes) if place == 0 or number != classes[place - 1]]
     lows = [values[place].value for place in starts]
@@ -82,36 +75,12 @@ def interval_labels(
 
 
 @dataclass(frozen=True, slots=True)
-class _Session:
-    """A database, the worker, and the memory there is."""
-
-    db: Database
-    memory: int
-
-    def run(
-        self, task: str, call: GroupingRequest, counted: CountedValues, arrays: _Arrays, **options: Any
-    ) -> _Answer:
-        """Have the worker group values; `arrays` is what the task takes besides their weights."""
-        grouping = GroupingTask(
-            task,
-            {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
-            {"weights": ("<i8", packed("<i8", counted.weights())), **arrays},
-        )
-        answer = group_in_worker(grouping, Caller.of(self.db, self.memory))
-        return _Answer(answer, unpacked("<i8", answer.class_of))
-
-
-@dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the worker answered, with the classes of the values, from 0."""
+    """The worker's answer about values, with the class of each, from 0."""
 
+    counted: CountedValues
     fields: GroupingAnswer
     classes: list[int]
-
-    @property
-    def count(self) -> int:
-        """Number of classes."""
-        return max(self.classes) + 1
 
     @property
     def boxes(self) -> list[Box]:
@@ -119,134 +88,73 @@ class _Answer:
         numbers = unpacked("<f8", self.fields.boxes)
         return [tuple(numbers[place : place + 4]) for place in range(0, len(numbers), 4)]
 
-
-@contextmanager
-def _session(db: Database, call: GroupingRequest) -> Iterator[_Session]:
-    call.check()
-    with exact_text(db):
-        memory = memory_budget(db)
-        with working_memory(db, memory):
-            solver_session.start()
-            yield _Session(db, memory)
+    def names(self) -> list[str]:
+        """Return the classes' names, made of those of their values."""
+        return class_names(self.counted.weighed(), self.classes, max(self.classes) + 1, self.fields.other)
 
 
-def intervals(db: Database, call: IntervalsRequest) -> Grouped:
-    """Group the values of an ordered column into intervals, at the least cost there is.
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A call, how rows count for it, and the memory there is."""
 
-    Missing values are a class of their own.
-    """
-    with _session(db, call) as worker:
-        weighing = resolve_weighing(db, call)
-        column = value_column(db, weighing, str(call.column))
-        require_range(column.facts)
-        counted = require_enough(count_values(db, weighing, column), call.k, missing_alone=True)
-        answer = worker.run("intervals", call, counted, {})
-        labels = interval_labels(db, column.facts, counted.values, answer.classes)
-    return _grouped("intervals", call, weighing, (column.facts.name,), counted, answer, labels)
+    db: Database
+    call: GroupingRequest
+    weighing: Weighing
+    memory: int
 
-
-def labels(db: Database, call: LabelsRequest) -> Grouped:
-    """Group the values of a column without order; parameters and errors as of `intervals`.
-
-    A missing value is a label like others.
-    """
-    with _session(db, call) as worker:
-        weighing = resolve_weighing(db, call)
-        column = value_column(db, weighing, str(call.column))
-        counted = require_enough(count_values(db, weighing, column), call.k, missing_alone=False)
-        answer = worker.run("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
-    names = class_names(counted.weighed(), answer.classes, answer.count)
-    return _grouped("labels", call, weighing, (column.facts.name,), counted, answer, names)
-
-
-def regions(db: Database, call: RegionsRequest) -> Grouped:
-    """Group the values of a column into regions of neighbours; parameters and errors as of `intervals`.
-
-    A missing value has no neighbours.
-    """
-    with _session(db, call) as worker:
-        weighing = resolve_weighing(db, call)
-        column = value_column(db, weighing, str(call.column))
-        positions = None if call.positions is None else coordinates(db, weighing, *call.positions)
-        counted = count_values(db, weighing, column, positions)
-        counted = require_enough(counted, call.k, missing_alone=False)
-        edges = neighbours(db, call, weighing, counted)
-        flat = packed("<i8", [place for edge in edges for place in edge])
-        arrays: _Arrays = {"edges": ("<i8", flat)}
-        answer = worker.run("regions", call, counted, arrays, method=call.method, on_light=call.on_light)
-    other = answer.fields.other
-    if other is not None:
-        db.notice(
-            f"Parts of the map with less than k = {call.k:,} and no way to the others are gathered in one "
-            "class, which is not connected."
+    def run(self, task: str, counted: CountedValues, arrays: _Arrays, **options: Any) -> _Answer:
+        """Have the worker group values; `arrays` is what the task takes besides their weights."""
+        call = self.call
+        grouping = GroupingTask(
+            task,
+            {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
+            {"weights": ("<i8", packed("<i8", counted.weights())), **arrays},
         )
-    names = class_names(counted.weighed(), answer.classes, answer.count, other)
-    return _grouped("regions", call, weighing, (column.facts.name,), counted, answer, names, edges)
+        answer = group_in_worker(grouping, Caller.of(self.db, self.memory))
+        return _Answer(counted, answer, unpacked("<i8", answer.class_of))
 
-
-def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
-    """Group points into rectangles; parameters and errors as of `intervals`.
-
-    Rows without a whole point are a class of their own.
-    """
-    with _session(db, call) as worker:
-        weighing = resolve_weighing(db, call)
-        x, y = coordinates(db, weighing, str(call.x), call.y)
-        counted = require_enough(count_points(db, weighing, x, y), call.k, missing_alone=True)
-        arrays: _Arrays = {
-            name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
-        }
-        answer = worker.run("rectangles", call, counted, arrays, method=call.method)
-    names = [f"({box[0]:g},{box[1]:g}),({box[2]:g},{box[3]:g})" for box in answer.boxes]
-    columns = tuple(name for name in (call.x, call.y) if name is not None)
-    return _grouped("rectangles", call, weighing, columns, counted, answer, names)
-
-
-def _grouped(
-    kind: str,
-    call: GroupingRequest,
-    weighing: Weighing,
-    columns: tuple[str, ...],
-    counted: CountedValues,
-    answer: _Answer,
-    names: Sequence[str],
-    edges: tuple[tuple[int, int], ...] = (),
-) -> Grouped:
-    """Put the result together, after counting the classes once more."""
-    fields = answer.fields
-    values = numbered(counted.values, answer.classes)
-    classes = _classes(values, names, answer.boxes)
-    cost, bound = fields.cost, fields.lower_bound
-    if counted.missing is not None:
-        number, size = len(classes) + 1, counted.missing.weight
-        values += numbered([counted.missing], [number - 1])
-        classes.append(ValueClass(number, None, size, 1))
-        cost, bound = (_with_missing(call, own, size) for own in (cost, bound))
-    _require_k(classes, call.k)
-    return Grouped(
-        relation=str(weighing.relation.identifier),
-        columns=columns,
-        kind=kind,
-        k=call.k,
-        unit=weighing.unit,
-        cost_kind=call.cost,
-        cost=cost,
-        lower_bound=bound,
-        ratio=1.0 if cost <= bound else cost / bound if bound else None,
-        optimal=cost <= bound,
-        method=fields.method,
-        bound_method=fields.bound_method,
-        classes=tuple(classes),
-        values=values,
-        edges=edges,
-        degree=fields.degree,
-        termination=Termination.OPTIMAL if cost <= bound else fields.termination,
-    )
-
-
-def _with_missing(call: GroupingRequest, own: int, size: int) -> int:
-    """Return a cost or bound with the class of missing values, which every solution has."""
-    return max(own, size) if call.cost == "max" else own + size * (size - call.k)
+    def result(
+        self,
+        kind: str,
+        columns: Sequence[str | None],
+        answer: _Answer,
+        names: Sequence[str],
+        edges: tuple[tuple[int, int], ...] = (),
+    ) -> Grouped:
+        """Put the result together; refuse classes that are too small, which are counted again here."""
+        call, fields, missing = self.call, answer.fields, answer.counted.missing
+        values = numbered(answer.counted.values, answer.classes)
+        classes = _classes(values, names, answer.boxes)
+        cost, bound = fields.cost, fields.lower_bound
+        if missing is not None:  # a class that every solution has
+            values += numbered([missing], [len(classes)])
+            classes.append(ValueClass(len(classes) + 1, None, missing.weight, 1))
+            if call.cost == "max":
+                cost, bound = max(cost, missing.weight), max(bound, missing.weight)
+            else:
+                own = missing.weight * (missing.weight - call.k)
+                cost, bound = cost + own, bound + own
+        if any(one.size < call.k for one in classes):
+            raise VerificationFailed(f"A class has less than k = {call.k:,}.", hint=DEFECT)
+        return Grouped(
+            relation=str(self.weighing.relation.identifier),
+            columns=tuple(name for name in columns if name is not None),
+            kind=kind,
+            k=call.k,
+            unit=self.weighing.unit,
+            cost_kind=call.cost,
+            cost=cost,
+            lower_bound=bound,
+            ratio=1.0 if cost <= bound else cost / bound if bound else None,
+            optimal=cost <= bound,
+            method=fields.method,
+            bound_method=fields.bound_method,
+            classes=tuple(classes),
+            values=values,
+            edges=edges,
+            degree=fields.degree,
+            termination=Termination.OPTIMAL if cost <= bound else fields.termination,
+        )
 
 
 def _classes(values: Sequence[GroupedValue], names: Sequence[str], boxes: Sequence[Box]) -> list[ValueClass]:
@@ -260,7 +168,69 @@ def _classes(values: Sequence[GroupedValue], names: Sequence[str], boxes: Sequen
     ]
 
 
-def _require_k(classes: Sequence[ValueClass], k: int) -> None:
-    """Refuse classes that are too small: the solver's answer is counted again."""
-    if any(one.size < k for one in classes):
-        raise VerificationFailed(f"A class has less than k = {k:,}.", hint=DEFECT)
+@contextmanager
+def _session(db: Database, call: GroupingRequest) -> Iterator[_Session]:
+    call.check()
+    with exact_text(db):
+        memory = memory_budget(db)
+        with working_memory(db, memory):
+            solver_session.start()
+            yield _Session(db, call, resolve_weighing(db, call), memory)
+
+
+def intervals(db: Database, call: IntervalsRequest) -> Grouped:
+    """Group the values of an ordered column into intervals, at the least cost there is.
+
+    Missing values are a class of their own.
+    """
+    with _session(db, call) as session:
+        column = value_column(db, session.weighing, str(call.column))
+        require_range(column.facts)
+        values = count_values(db, session.weighing, column)
+        counted = require_enough(values, call.k, missing_alone=True)
+        answer = session.run("intervals", counted, {})
+        names = interval_labels(db, column.facts, counted.values, answer.classes)
+    return session.result("intervals", [column.facts.name], answer, names)
+
+
+def labels(db: Database, call: LabelsRequest) -> Grouped:
+    """Group the values of a column without order; a missing value is a label like others."""
+    with _session(db, call) as session:
+        column = value_column(db, session.weighing, str(call.column))
+        values = count_values(db, session.weighing, column)
+        counted = require_enough(values, call.k, missing_alone=False)
+        answer = session.run("labels", counted, {}, method=call.method, epsilon=call.epsilon)
+    return session.result("labels", [column.facts.name], answer, answer.names())
+
+
+def regions(db: Database, call: RegionsRequest) -> Grouped:
+    """Group the values of a column into regions of neighbours; a missing value has none."""
+    with _session(db, call) as session:
+        weighing = session.weighing
+        column = value_column(db, weighing, str(call.column))
+        positions = None if call.positions is None else coordinates(db, weighing, *call.positions)
+        values = count_values(db, weighing, column, positions)
+        counted = require_enough(values, call.k, missing_alone=False)
+        edges = neighbours(db, call, weighing, counted)
+        arrays: _Arrays = {"edges": ("<i8", packed("<i8", [place for edge in edges for place in edge]))}
+        answer = session.run("regions", counted, arrays, method=call.method, on_light=call.on_light)
+    if answer.fields.other is not None:
+        db.notice(
+            f"Parts of the map with less than k = {call.k:,} and no way to the others are gathered in one "
+            "class, which is not connected."
+        )
+    return session.result("regions", [column.facts.name], answer, answer.names(), edges)
+
+
+def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
+    """Group points into rectangles; rows without both coordinates are a class of their own."""
+    with _session(db, call) as session:
+        x, y = coordinates(db, session.weighing, str(call.x), call.y)
+        points = count_points(db, session.weighing, x, y)
+        counted = require_enough(points, call.k, missing_alone=True)
+        arrays: _Arrays = {
+            name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
+        }
+        answer = session.run("rectangles", counted, arrays, method=call.method)
+    names = [f"({box[0]:g},{box[1]:g}),({box[2]:g},{box[3]:g})" for box in answer.boxes]
+    return session.result("rectangles", [call.x, call.y], answer, names)

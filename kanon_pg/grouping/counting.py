@@ -24,13 +24,7 @@ NUMBERS = WHOLE | {"numeric", "float4", "float8"}
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """A relation and how its rows count.
-
-    Parameters
-    ----------
-    weight : ColumnFacts or None
-        What a row weighs; None: people count, or rows if nothing identifies people.
-    """
+    """A relation and the column that its rows weigh; without one people count, or rows if nobody is known."""
 
     subject: Subject
     weight: ColumnFacts | None
@@ -47,13 +41,13 @@ class Weighing:
 
     @property
     def unit(self) -> str:
-        """What sizes count."""
+        """Unit of sizes: people, rows, or the weight column."""
         if self.weight is not None:
             return self.weight.name
         return "rows" if self.entity is None else "people"
 
     def parts(self) -> dict[str, object]:
-        """Return what queries interpolate, but for the values."""
+        """Return the parts of queries, but for the values."""
         return {
             "relation": self.subject.source,
             "entity": None if self.entity is None else self.entity.expression,
@@ -136,19 +130,13 @@ _MOST_WEIGHT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class CountedValues:
-    """The values of a column, in its order.
-
-    Parameters
-    ----------
-    missing : GroupedValue or None
-        What stands for missing values, None if there are none.
-    """
+    """The values of a column, in its order, and what stands for missing ones."""
 
     values: tuple[GroupedValue, ...]
     missing: GroupedValue | None
 
     def weights(self) -> list[int]:
-        """Return what each value weighs."""
+        """Return the weight of each value."""
         return [value.weight for value in self.values]
 
     def weighed(self) -> list[Weighed]:
@@ -162,13 +150,7 @@ def count_values(
     column: CanonicalColumn,
     positions: tuple[Fragment, Fragment] | None = None,
 ) -> CountedValues:
-    """Return the values of a column.
-
-    Parameters
-    ----------
-    positions : tuple of Fragment, optional
-        Expressions for a place on the map.
-    """
+    """Return the values of a column, with their mean positions if expressions for these are given."""
     x, y = positions or (None, None)
     query = statement(
         "group_values",

@@ -31,7 +31,7 @@ Cost = Annotated[
 
 
 class GroupingRequest:
-    """What every way of grouping takes; each has these fields in its own order, which is SQL's."""
+    """Arguments that all ways of grouping have, each in its own order, which is SQL's."""
 
     __slots__ = ()
 

@@ -27,12 +27,9 @@ _DEFAULT = ("day", "month", "year", "decade")
 def calendar(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """Build calendar periods over dates or timestamps; those with time zone are taken in UTC.
 
-    Parameters
-    ----------
-    spec : Spec
-        ``levels``: names of periods in rising order, of hour, day, month, quarter, year, decade, century;
-        day (timestamps only), month, year and decade unless given. ``domain``: the first and the last of the
-        dates that are expected.
+    `spec` has ``levels``: names of periods in rising order, of hour, day, month, quarter, year, decade,
+    century; day (timestamps only), month, year and decade unless given. ``domain``: the first and the last of
+    the dates that are expected.
     """
     if not values.are_moments:
         raise values.unsuitable("calendar periods", "dates and timestamps")
@@ -122,7 +119,7 @@ def roundest_moment(low: datetime, high: datetime, *, is_date: bool) -> datetime
 
 
 def moment_writer(base_type: str) -> Callable[[datetime], str]:
-    """Return what writes a moment as a column of that type shows it."""
+    """Return the function that writes a moment as a column of that type shows it."""
     if base_type == "date":
         return lambda moment: moment.date().isoformat()
     zone = "+00" if base_type == "timestamptz" else ""

@@ -68,7 +68,7 @@ def _misshapen() -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class StoringOptions:
-    """What can be said of any hierarchy when it is stored; every curator sees one that is shared."""
+    """Options of any stored hierarchy; every curator sees one that is shared."""
 
     description: str | None = None
     shared: bool = False
@@ -80,8 +80,6 @@ class HierarchyDefinition:
 
     Parameters
     ----------
-    output : str
-        One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     kind : str
         Where it comes from: rows, a table, a taxonomy, or the name of a builder.
     spec : mapping
@@ -108,12 +106,9 @@ def take_storing_options(options: Spec) -> StoringOptions:
 def read_definition(given: Any, kinds: Sequence[str]) -> HierarchyDefinition:
     """Check a definition from outside anew.
 
-    Parameters
-    ----------
-    given : mapping
-        ``rows``: one list per value, which is followed by its nodes from level 1; ``output``: type of the
-        nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
-        has ``tree`` in place of ``rows``.
+    `given` has ``rows``: one list per value, which is followed by its nodes from level 1; ``output``: type of
+    the nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
+    has ``tree`` in place of ``rows``.
     """
     definition: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     rows: Any = definition.get("rows")

@@ -1,4 +1,4 @@
-"""What every builder of hierarchies is given: the different values of a column, and its keys."""
+"""Inputs of every builder of hierarchies: the different values of a column, and its keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users ask of hierarchies: define, read from a table, build over a column, see, forget.
+"""Operations on hierarchies: define, read from a table, build over a column, see, forget.
 
 The requests are the arguments of the SQL functions; what a hierarchy looks like is a tree of lines.
 """
@@ -142,13 +142,7 @@ _SIGNED = re.compile(r"-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node with all that is below it.
-
-    Parameters
-    ----------
-    leaves : int
-        Values below it, itself if it is one.
-    """
+    """A node with all that is below it, and how many values that are, itself if it is one."""
 
     label: str
     level: int
@@ -159,10 +153,7 @@ class TreeNode:
 def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> TreeNode:
     """Return the top of a hierarchy with everything below it.
 
-    Parameters
-    ----------
-    output : str
-        Type of its nodes; in ranges of numbers a minus is a sign, elsewhere a hyphen.
+    In ranges of numbers a minus is a sign, elsewhere a hyphen.
     """
     numbers = _SIGNED if output in ("int4range", "int8range", "numrange") else _PARTS
     below = {value: TreeNode(value, 0, 1, ()) for value in hierarchy.values}
@@ -191,7 +182,7 @@ def _node(label: str, level: int, children: list[TreeNode], numbers: re.Pattern[
 
 
 def _place(label: str, numbers: re.Pattern[str]) -> tuple[bool, list[Decimal], str]:
-    """Return what sorts labels as readers expect: by their numbers, an open beginning first."""
+    """Return the sort key of a label: its numbers, an open beginning first."""
     return not label.startswith("("), [Decimal(number) for number in numbers.findall(label)], label
 
 

@@ -183,13 +183,10 @@ _MOST_ENTRIES = 2 * MAX_VALUES
 def read_table(db: Database, relation: RelationFacts, options: Any = None) -> HierarchyDefinition:
     """Read a hierarchy from a table or view.
 
-    Parameters
-    ----------
-    options : mapping, optional
-        ``columns``: the column of the values and those of the levels, rising; all in the relation's order
-        unless given. Or ``child`` and ``parent``: columns of a table of parents, with ``values`` 'leaves' or
-        'all' and ``uneven`` 'refuse' or 'repeat', see `kanon_pg.hierarchies.sources.taxonomy`. And
-        those of `kanon_pg.hierarchies.definition.StoringOptions`.
+    `options` has ``columns``: the column of the values and those of the levels, rising; all in the relation's
+    order unless given. Or ``child`` and ``parent``: columns of a table of parents, with ``values`` 'leaves'
+    or 'all' and ``uneven`` 'refuse' or 'repeat', see `kanon_pg.hierarchies.sources.taxonomy`. And those of
+    `kanon_pg.hierarchies.definition.StoringOptions`.
     """
     given = Spec(options, "options")
     child, parent = given.text("child"), given.text("parent")

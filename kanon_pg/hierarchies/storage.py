@@ -31,8 +31,6 @@ class StoredHierarchy:
 
     Parameters
     ----------
-    output : str
-        One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     nodes : tuple of int
         Different nodes per level, from the values to the top.
     """
@@ -101,7 +99,7 @@ def drop(db: Database, name: str, role: str) -> None:
 
 
 def read(db: Database, stored: StoredHierarchy) -> GeneralizationHierarchy:
-    """Return what a stored hierarchy says of its values, in their order as texts."""
+    """Return the values of a stored hierarchy with their nodes, in their order as texts."""
     return hierarchy_in(db.rows(statement("hierarchy_rows"), stored.name, stored.version))
 
 

@@ -12,20 +12,13 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 
 BESIDE_RELEASES = ("allow", "warn", "refuse")
-"""What happens where those who may query a relation may read a release of it, too."""
+"""Rules for releases where those who may query a relation may read a release of it, too."""
 
 
 def check_beside_queries(db: Database, *, relation: int | None = None, release: str | None = None) -> None:
     """Refuse releases beside queries for the same people, or say that there are some.
 
     Called after a relation was protected, or a release published: whoever may read it has the right by then.
-
-    Parameters
-    ----------
-    relation : int, optional
-        OID of the protected relation; any unless given.
-    release : str, optional
-        Name of the release; any unless given.
     """
     for row in db.rows(statement("releases_beside_queries"), relation, release):
         if row["rule"] == "allow":

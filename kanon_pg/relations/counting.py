@@ -71,10 +71,7 @@ def count_row_types(
     Partitions on other servers are grouped there: only their row types travel. The caller says with whose
     rights is read (`Database.reading_as`).
 
-    Parameters
-    ----------
-    sensitive : tuple of CanonicalColumn
-        Sensitive columns that a privacy model constrains: rows of one type agree on these too.
+    Rows of one type agree on the sensitive columns, too: those that a privacy model constrains.
 
     Raises
     ------
@@ -116,13 +113,7 @@ def require_people(
     *,
     hint: str | None = None,
 ) -> None:
-    """Refuse a relation in which nobody can be hidden among k people, for one of several k.
-
-    Parameters
-    ----------
-    relation, entity : Identifier, CanonicalColumn or None
-        What was counted, and by what people were told apart.
-    """
+    """Refuse a relation in which nobody can be hidden among k people, for one of several k."""
     if not counted.rows:
         raise InfeasibleError(f"{relation} is empty.", hint="Load data first.")
     too_large = [k for k in ks if k > counted.people]
@@ -255,7 +246,7 @@ def _query_parts(
 
 
 def _shards(db: Database, relation: Identifier | Fragment) -> list[Identifier]:
-    """Return what is grouped by itself, where its rows are: partitions, if some lie on other servers."""
+    """Return the partitions that are grouped where their rows are, if some lie on other servers."""
     if not isinstance(relation, Identifier):
         return []
     return [Identifier.of(row["schema"], row["name"]) for row in db.read(statement("shards"), str(relation))]

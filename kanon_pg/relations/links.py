@@ -18,8 +18,6 @@ class LinkedPeople:
 
     Parameters
     ----------
-    person : tuple of str
-        Its columns that tell them apart.
     column : ColumnFacts
         What tells them apart in `source`.
     source : Identifier or Fragment

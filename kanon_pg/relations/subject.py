@@ -1,4 +1,4 @@
-"""What an operation is about: a relation, the role whose rights count, and the roles of the columns.
+"""Subject of an operation: a relation, the role whose rights count, and the roles of the columns.
 
 Roles are the declared ones; of a release, those of its record. Where there are none, or the caller may not
 see them, each operation says what it takes instead.
@@ -166,7 +166,7 @@ class Subject:
 
     @property
     def source(self) -> Identifier | Fragment:
-        """What is read where people are counted: the relation, or its rows with the person of each."""
+        """Relation to count people in: itself, or its rows with the person of each."""
         return self.relation.identifier if self.people is None else self.people.source
 
     @property
@@ -181,14 +181,14 @@ class Subject:
 
     @property
     def entity(self) -> CanonicalColumn | None:
-        """What identifies a person; None: each row is a person."""
+        """Column that identifies a person; None: each row is a person."""
         if self.people is not None:
             return entity_column(self.people.column)
         name = None if self.roles is None else self.roles.entity
         return None if name is None else entity_column(self.relation.column(name))
 
     @property
-    def told_apart_by(self) -> str | None:
+    def entity_name(self) -> str | None:
         """Name of what identifies a person, with that of its table where the relation is linked."""
         if self.people is not None:
             return f"{self.people.relation.name}.{', '.join(self.people.person)}"
@@ -286,11 +286,11 @@ def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
 
 
 ROWS_ARE_PEOPLE = "Whose rows they are is not published, so each row counts as a person."
-"""What is said of a release whose people the operation cannot count."""
+"""Said of a release whose people the operation cannot count."""
 
 
 def notice_unknown_roles(db: Database, subject: Subject) -> None:
-    """Say what is taken for the roles of a release's columns where the caller may not know them."""
+    """Tell the caller which roles are assumed in a release whose roles they may not know."""
     if subject.is_release and subject.roles is None:
         db.notice(
             "The roles of this release's columns are unknown; all of them count as quasi-identifiers, and "

@@ -1,4 +1,4 @@
-"""What stands for a value where values are told apart: the same in every session, and nobody's code.
+"""Forms of values by which these are told apart: the same in every session, and nobody's code.
 
 The text of a value depends on settings: of the time zone, of styles of dates, of the digits of numbers. A
 cast to text runs what the owner of a type wrote, if they gave it a cast. So a value is known by what
@@ -122,7 +122,7 @@ def _assembled(one: Mapping[str, Any], described: Mapping[int, Mapping[str, Any]
 
 
 def form_of(kind: ValueType, value: str) -> str:
-    """Return what stands for a value in SQL, as text or bytes, NULL for NULL."""
+    """Return the form of a value in SQL, as text or bytes, NULL for NULL."""
     if kind.kind == "d" and kind.part is not None:
         return form_of(kind.part, f"({value})::{kind.part.name}")
     if kind.kind == "b" and kind.is_built_in and kind.name.name in SENT:

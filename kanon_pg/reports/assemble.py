@@ -34,6 +34,7 @@ from kanon_pg.reports.document import (
     SetLine,
     SetMatrix,
     Table,
+    counts,
     thousands,
 )
 from kanon_pg.reports.risk import classes_section, risk_section
@@ -165,11 +166,8 @@ def _matrix(audit: AuditResult, shown: Sequence[ViolatingSet]) -> SetMatrix:
 
 
 def _levels(sets: Sequence[ViolatingSet]) -> str:
-    sizes = sorted({violation.size for violation in sets})
-    return ", ".join(
-        f"{sum(violation.size == size for violation in sets):,} of {counted(size, 'column')}"
-        for size in sizes
-    )
+    sizes = Counter(violation.size for violation in sets)
+    return ", ".join(f"{sizes[size]:,} of {counted(size, 'column')}" for size in sorted(sizes))
 
 
 def _by_frequency(audit: AuditResult) -> list[str]:
@@ -180,17 +178,13 @@ def _by_frequency(audit: AuditResult) -> list[str]:
 
 def _table(audit: AuditResult) -> Table:
     hidden = len(audit.sets) - MOST_LINES
-    note = (
-        ""
-        if hidden <= 0
-        else f"{counted(hidden, 'set')} more, of the largest sizes, are in the output of --json."
-    )
+    more = f"{counted(hidden, 'set')} more, of the largest sizes, are in the output of --json."
     return Table(
         f"Minimal sets of columns that single out fewer than {audit.k} people",
         _HEADINGS,
         tuple(_cells(violation) for violation in audit.sets[:MOST_LINES]),
         texts=2,
-        note=note,
+        note=more if hidden > 0 else "",
     )
 
 
@@ -198,17 +192,13 @@ def _cells(violation: ViolatingSet) -> tuple[str, ...]:
     return (
         ", ".join(violation.columns) or "(no column: the whole table)",
         violation.kind,
-        thousands(violation.people_at_risk),
-        thousands(violation.smallest_class),
-        thousands(violation.rows_at_risk),
-        thousands(violation.distinct_values),
-        _ratio(violation.distinction),
-        _ratio(violation.separation),
+        *counts(violation.people_at_risk, violation.smallest_class),
+        *counts(violation.rows_at_risk, violation.distinct_values),
+        *(
+            thousands(None) if one is None else f"{one:.4f}"
+            for one in (violation.distinction, violation.separation)
+        ),
     )
-
-
-def _ratio(value: float | None) -> str:
-    return thousands(None) if value is None else f"{value:.4f}"
 
 
 MOST_DRAWN = 15
@@ -280,24 +270,18 @@ def _people_figure(
     audit: AuditResult, combined: CombinedClasses, columns: Sequence[ColumnFigures], table: Table
 ) -> PageFigure:
     drawn = columns[:MOST_DRAWN]
+    pairs = [(column.name, column.people_at_risk, _saved(column, combined)) for column in drawn]
     groups = tuple(
-        BarGroup(
-            column.name,
-            (
-                Bar(column.people_at_risk, thousands(column.people_at_risk), "risk"),
-                Bar(_saved(column, combined), thousands(_saved(column, combined)), "safe"),
-            ),
-        )
-        for column in drawn
+        BarGroup(name, (Bar(at_risk, thousands(at_risk), "risk"), Bar(saved, thousands(saved), "safe")))
+        for name, at_risk, saved in pairs
     )
     legend = (("risk", "people at risk by this column alone"), ("safe", "people spared if it is removed"))
     return PageFigure(
         "contribution",
         "People at risk by one column, and people spared by removing it",
         f"{counted(len(drawn), 'column')} with two bars each, out of "
-        f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: "
-        f"{thousands(drawn[0].people_at_risk)} at risk by it alone, "
-        f"{thousands(_saved(drawn[0], combined))} no longer at risk without it.",
+        f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: {pairs[0][1]:,} at risk "
+        f"by it alone, {pairs[0][2]:,} no longer at risk without it.",
         BarChart(groups, legend),
         table,
         _note(
@@ -325,8 +309,7 @@ def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> PageFi
             "Minimal sets that contain each column",
             ("column", "sets", "different values"),
             tuple(
-                (column.name, thousands(column.violating_sets), thousands(column.distinct_values))
-                for column in columns
+                (column.name, *counts(column.violating_sets, column.distinct_values)) for column in columns
             ),
         ),
         _note(len(drawn), audit, f"those in most sets; at most {MOST_DRAWN}, and none that is in no set"),
@@ -346,12 +329,8 @@ def _column_cells(column: ColumnFigures, combined: CombinedClasses) -> tuple[str
     return (
         column.name,
         "not declared" if column.role is None else column.role.replace("_", "-"),
-        thousands(column.people_at_risk),
-        thousands(_saved(column, combined)),
-        thousands(column.people_at_risk_without),
-        thousands(column.violating_sets),
-        thousands(column.distinct_values),
-        thousands(column.smallest_class),
+        *counts(column.people_at_risk, _saved(column, combined), column.people_at_risk_without),
+        *counts(column.violating_sets, column.distinct_values, column.smallest_class),
     )
 
 
@@ -376,14 +355,14 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
 
 
 def unchecked_section(audit: AuditResult) -> Section | None:
-    """Return what was to be looked at and was not; None if there is nothing."""
+    """Return the checks that were not made; None if there is none."""
     unchecked = (about_not_compared(audit), *audit.unchecked, not_counted(audit))
     sentences = tuple(sentence for sentence in unchecked if sentence is not None)
     return Section("unchecked", "What was not checked", sentences=sentences) if sentences else None
 
 
 def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Section:
-    """Return what to do next, with the exact SQL; roles that are proposed are to be declared."""
+    """Return the next steps, each with its SQL; proposed roles are to be declared first."""
     statements = [*next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):

@@ -7,11 +7,11 @@ from kanon_pg.audit.sentences import about_not_compared, about_together, counted
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
 from kanon_pg.release.composition import NOT_SEEN
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, thousands
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, counts, thousands
 
 
 def curve_section(curve: Curve, k: int) -> Section:
-    """Return what each k would cost; k was audited."""
+    """Return the cost of each k; one of them was audited."""
     weight = curve.rows * curve.row_weight
     shares = [percent(point.weighted_cost / weight) for point in curve.points]
     sentences = [
@@ -43,7 +43,7 @@ def curve_section(curve: Curve, k: int) -> Section:
 
 
 def _bars(curve: Curve) -> BarChart:
-    """Return what each k costs, and how much of that is proven to be necessary."""
+    """Return the cost of each k, and how much of it is proven to be necessary."""
     weight = curve.rows * curve.row_weight
     bars = []
     for point in curve.points:
@@ -60,7 +60,7 @@ def _bars(curve: Curve) -> BarChart:
 
 
 _CUT = "cut"
-"""What stands beside costs whose search a limit ended."""
+"""Mark of costs whose search a limit ended."""
 
 
 def _named(columns: tuple[str, ...], most: int = 6) -> str:
@@ -96,7 +96,7 @@ _TOGETHER = "What the releases disclose together"
 
 
 def together_section(audit: AuditResult) -> Section | None:
-    """Return what the releases tell when they lie side by side, or that it was not checked; None for one."""
+    """Return the disclosure of several releases together, or that it was not checked; None for one."""
     not_checked = about_not_compared(audit)
     sentences = () if not_checked is None else (not_checked,)
     if not audit.together:
@@ -122,12 +122,9 @@ def together_section(audit: AuditResult) -> Section | None:
                     (
                         in_words(one.releases),
                         f"{one.k}",
-                        thousands(one.people),
-                        thousands(one.people_below),
-                        thousands(one.smallest),
+                        *counts(one.people, one.people_below, one.smallest),
                         thousands(None) if one.average is None else f"{one.average:,.1f}",
-                        thousands(one.unseen_rows),
-                        thousands(one.assumed_rows),
+                        *counts(one.unseen_rows, one.assumed_rows),
                     )
                     for one in audit.together
                 ),
@@ -156,7 +153,7 @@ def _measures(risk: RiskFigures) -> tuple[tuple[str, float], ...]:
 
 
 def _losses(release: ReleaseRisk) -> tuple[tuple[str, str], ...]:
-    """Return what the release lost when it was published, as far as it is known."""
+    """Return the losses of a release when it was published, as far as they are known."""
     divergence = release.marginal_divergence
     losses = (
         ("certainty lost, of all", _share(release.certainty_penalty)),
@@ -172,12 +169,8 @@ def _share(loss: float | None) -> str | None:
 
 
 def _figure(release: ReleaseRisk, place: int) -> PageFigure:
-    pairs = [
-        (name, before, after)
-        for (name, before), (_, after) in zip(
-            _measures(release.before), _measures(release.after), strict=True
-        )
-    ]
+    figures_after = dict(_measures(release.after))
+    pairs = [(name, before, figures_after[name]) for name, before in _measures(release.before)]
     groups = tuple(
         BarGroup(name, (Bar(before, percent(before), "risk"), Bar(after, percent(after), "safe")))
         for name, before, after in pairs
@@ -196,17 +189,9 @@ def _figure(release: ReleaseRisk, place: int) -> PageFigure:
             ("measure", "before", "after"),
             (
                 *((name, percent(before), percent(after)) for name, before, after in pairs),
-                (
-                    "smallest class",
-                    thousands(release.before.smallest_class),
-                    thousands(release.after.smallest_class),
-                ),
-                ("classes", thousands(release.before.classes), thousands(release.after.classes)),
-                (
-                    "people alone",
-                    thousands(release.before.sample_uniques),
-                    thousands(release.after.sample_uniques),
-                ),
+                ("smallest class", *counts(release.before.smallest_class, release.after.smallest_class)),
+                ("classes", *counts(release.before.classes, release.after.classes)),
+                ("people alone", *counts(release.before.sample_uniques, release.after.sample_uniques)),
                 *((name, "none", after) for name, after in _losses(release)),
             ),
         ),

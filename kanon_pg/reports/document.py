@@ -1,4 +1,4 @@
-"""What a report consists of, sections of sentences, charts and the tables behind them; and its page.
+"""Parts of a report: sections of sentences, charts and the tables behind them; and its page.
 
 Charts and tables hold counts and column names, never a person's values. A chart is data here: the template
 lays it out as text with bars beside it, which is legible at every width, in the dark and on paper. What has
@@ -42,12 +42,7 @@ def visible(text: str) -> str:
 
 
 def shortened(name: str, most: float) -> str:
-    """Return a name for a drawing, cut off where it would be too wide.
-
-    Parameters
-    ----------
-    most : float
-        Width in letters such as n and o, > 1.
+    """Return a name for a drawing, cut off where it has more than some letters such as n and o.
 
     Examples
     --------
@@ -76,6 +71,11 @@ def _letters(character: str) -> float:
 def thousands(value: int | None) -> str:
     """Return a count with separators; a dash where nothing was counted."""
     return "–" if value is None else f"{value:,}"  # noqa: RUF001  # the dash of tables
+
+
+def counts(*values: int | None) -> tuple[str, ...]:
+    """Return several counts for the cells of a table."""
+    return tuple(map(thousands, values))
 
 
 def sizes(smallest: int, largest: int) -> str:
@@ -109,7 +109,7 @@ class Table:
 
 
 Kind = Literal["risk", "safe", "quiet"]
-"""What a colour of the page stands for."""
+"""Meanings of the colours of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +147,17 @@ class BarChart:
     ----------
     legend : tuple of (str, str)
         Kind of bar, or ``tint``, and what it means.
-    whole : float
-        What the longest possible bar stands for; the longest of the bars if it is 0.
+    longest : float
+        Value of the longest possible bar; the longest of the bars if it is 0.
     """
 
     groups: tuple[BarGroup, ...]
     legend: tuple[tuple[str, str], ...] = ()
-    whole: float = 0.0
+    longest: float = 0.0
 
     def share(self, value: float) -> float:
         """Return the length of a bar as a share of the longest possible one."""
-        longest = self.whole or max((bar.value for group in self.groups for bar in group.bars), default=0)
+        longest = self.longest or max((bar.value for group in self.groups for bar in group.bars), default=0)
         return min(1.0, value / longest) if longest else 0.0
 
 

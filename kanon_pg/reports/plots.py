@@ -20,7 +20,7 @@ from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.classes import Grouped, GroupedValue
 from kanon_pg.hierarchies.operations import TreeNode
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""
@@ -125,7 +125,7 @@ def _marker(is_optimal: bool, *, is_cut: bool = False) -> dict[str, Any]:
 
 
 def _legend(points: Sequence[CurvePoint]) -> list[Line2D | Patch]:
-    """Return what explains the marks that the figure has."""
+    """Return the legend of the marks in a figure."""
     optimal = {point.optimal for point in points if not point.termination.is_cut}
     has_cut = any(point.termination.is_cut for point in points)
     handles: list[Line2D | Patch] = []

@@ -16,6 +16,7 @@ from kanon_pg.reports.document import (
     PageFigure,
     Section,
     Table,
+    counts,
     sizes,
     thousands,
 )
@@ -74,12 +75,7 @@ def _class_sizes(k: int, combined: CombinedClasses) -> PageFigure:
             "Classes by their size",
             ("people in the class", "classes", "people", "rows"),
             tuple(
-                (
-                    sizes(bar.smallest, bar.largest),
-                    thousands(bar.classes),
-                    thousands(bar.people),
-                    thousands(bar.rows),
-                )
+                (sizes(bar.smallest, bar.largest), *counts(bar.classes, bar.people, bar.rows))
                 for bar in combined.sizes
             ),
         ),
@@ -184,12 +180,12 @@ def _attackers(risk: RiskFigures) -> Table:
 
 
 def _uniques(risk: RiskFigures) -> Table:
-    counts = zip(risk.people_by_unique, risk.minimal_uniques, strict=False)
+    figures = zip(risk.people_by_unique, risk.minimal_uniques, strict=False)
     return Table(
         "How many columns suffice to be the only one",
         ("columns", "people", "combinations of values"),
         tuple(
-            (f"{size}", thousands(people), thousands(sets)) for size, (people, sets) in enumerate(counts, 1)
+            (f"{size}", thousands(people), thousands(sets)) for size, (people, sets) in enumerate(figures, 1)
         ),
         note="A person is counted once, with the fewest columns that suffice."
         + ("" if len(risk.minimal_uniques) >= min(DEEPEST, len(risk.columns)) else _UNCOUNTED),
@@ -200,8 +196,5 @@ def _homogeneous(risk: RiskFigures) -> Table:
     return Table(
         "Sensitive columns that a class gives away, since everybody in it has the same value",
         ("sensitive column", "people", "classes", "rows"),
-        tuple(
-            (one.column, thousands(one.people), thousands(one.classes), thousands(one.rows))
-            for one in risk.homogeneous
-        ),
+        tuple((one.column, *counts(one.people, one.classes, one.rows)) for one in risk.homogeneous),
     )

@@ -115,7 +115,7 @@ _RULES = (
 
 
 class ColumnType:
-    """What the values of one column, seen batch by batch, allow it to be.
+    """SQL types that the values of one column, seen batch by batch, allow.
 
     Examples
     --------
@@ -167,10 +167,8 @@ class CsvFile:
     An empty field is NULL; a quoted empty field (``""``) is the empty string in a text column and
     NULL in any other. No other text stands for NULL.
 
-    Parameters
-    ----------
-    delimiter : str, optional
-        One ASCII character; by default the one of ``, ; | tab`` that separates most names in the header.
+    The delimiter is one ASCII character, unless given the one of ``, ; | tab`` that separates most names in
+    the header.
     """
 
     def __init__(self, path: Path, delimiter: str | None = None) -> None:
@@ -248,7 +246,7 @@ class CsvFile:
         )
 
     def _likely_delimiter(self) -> str:
-        """Return what separates most names in the header, a comma if several do."""
+        """Return the delimiter of most names in the header, a comma if several are."""
         with self._errors(), self._raw() as (_, content):
             text = content.read(_HEADER_BYTES).decode("utf-8", "replace")
 

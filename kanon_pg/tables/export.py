@@ -24,14 +24,14 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_erro
 from kanon_pg.db.statements import Statement, render, statement
 from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.release.naming import name_in_sql
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was exported."""
+    """Size and place of an exported release."""
 
     release: str
     path: str
@@ -42,13 +42,7 @@ class ExportReport:
 
 
 def export_release(connection: Connection, release: str, path: Path) -> ExportReport:
-    """Write a release to a file; the file appears complete or not at all.
-
-    Parameters
-    ----------
-    release : str
-        Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes it.
-    """
+    """Write a release, by its name or that in SQL, to a file that appears complete or not at all."""
     begun = time.monotonic()
     kind = file_format(path)
     with connection.transaction():
@@ -90,7 +84,7 @@ _COPY_BYTES = 1024 * 1024
 
 
 class CopyOut:
-    """What ``COPY ... TO STDOUT`` sends, as an iterable of blocks of about a megabyte.
+    """Output of ``COPY ... TO STDOUT``, as an iterable of blocks of about a megabyte.
 
     `rows` says after the last block how many rows the server sent.
     """

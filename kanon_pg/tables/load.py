@@ -29,7 +29,7 @@ _TEXT_TYPES = frozenset({"text", "varchar", "bpchar", "name", "public.citext"})
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was loaded."""
+    """Size and columns of a loaded table."""
 
     table: str
     rows: int
@@ -55,8 +55,6 @@ def load_csv(
         Name as SQL writes it, with or without schema; quote mixed case.
     if_exists : {'fail', 'replace', 'append'}
         What to do with an existing table. Appending keeps its types; the file's columns must all exist.
-    text_columns, all_text
-        See `CsvFile.layout`; without effect when appending.
     """
     begun = time.monotonic()
     report = progress or (lambda *_: None)

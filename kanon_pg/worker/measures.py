@@ -1,4 +1,4 @@
-"""What a solution keeps: how close the rows of a class were, how the values of each column are distributed.
+"""Usefulness and losses of a solution: how close the rows of a class were, and how columns are distributed.
 
 References
 ----------
@@ -32,11 +32,6 @@ def usefulness(table: RowTypeTable, class_of: NDArray[np.int64], classes: int) -
 
     The tuple diversity of a class is the sum over the columns of the share of the column's range
     (numeric) or of its distinct values (categorical) that the original rows of the class cover.
-
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Class of each row type, from 0 to ``classes - 1``.
 
     Notes
     -----

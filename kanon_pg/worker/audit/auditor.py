@@ -1,4 +1,4 @@
-"""What a worker does for an audit: reads packed row types, calls the searches, answers in plain JSON values.
+"""Tasks of an audit in a worker: read packed row types, call the searches, answer in plain JSON values.
 
 Columns are numbers in requests and answers, as the row types have them; the caller knows their names. The
 terms (class, violating, minimal, minimum, identifying) are those of `kanon_pg.worker.audit`.
@@ -70,9 +70,9 @@ def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cloc
     }
 
 
-def _ended(is_whole: bool, clock: Clock) -> Termination:
+def _ended(is_complete: bool, clock: Clock) -> Termination:
     """Return how a search ended."""
-    if is_whole:
+    if is_complete:
         return Termination.OPTIMAL
     return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
 
@@ -96,7 +96,7 @@ def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], cloc
             return True
         half = len(columns) // 2
         halves = columns[:half], columns[half:]
-        return all(leave_out(one, _divided(table, grouping, other)) for one, other in (halves, halves[::-1]))
+        return all(leave_out(one, grouping.by(table, *other)) for one, other in (halves, halves[::-1]))
 
     if not leave_out(every, RowTypePartition.single(len(table))):
         return None
@@ -106,12 +106,6 @@ def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], cloc
         "audited": _combined(table, people, every, k),
         "quasi_identifiers": _combined(table, people, quasi_identifiers, k),
     }
-
-
-def _divided(table: RowTypeTable, grouping: RowTypePartition, columns: Sequence[int]) -> RowTypePartition:
-    for column in columns:
-        grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
-    return grouping
 
 
 def _combined(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int) -> Answer:
@@ -185,8 +179,8 @@ def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) ->
     most, left = arguments["uniques_seconds"], clock.left()
     within = clock if most is None or left is None or left <= most else clock.without(left - most)
     uniques = minimal_uniques(table, columns, within)
-    is_whole = uniques.complete_columns >= min(DEEPEST, table.width)
-    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_whole, clock)}
+    is_complete = uniques.complete_columns >= min(DEEPEST, table.width)
+    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_complete, clock)}
 
 
 def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int64]:
@@ -338,58 +332,45 @@ def column_profiles(table: RowTypeTable) -> list[ColumnProfile]:
 
 
 def dependencies(table: RowTypeTable, clock: Clock) -> tuple[list[Dependency], bool]:
-    """= Return which columns determine others, exactly or nearly, and whether all pairs were looked at.
+    """Return which columns determine others, exactly or nearly, and whether all pairs were looked at.
 
     O(n) for each of m² pairs of columns, n row types and m columns; the clock may end it early.
     """
     known: list[Dependency] = []
     for one in range(table.width):
-        determinant = _Determinant.of(table, one)
-        if determinant.repeated.sum() < _REPEATED * table.total_rows:
+        rows = rows_of(table, table.codes[one], int(table.cardinalities[one]))
+        repeated = np.where(rows > 1, rows, 0)
+        if repeated.sum() < _REPEATED * table.total_rows:
             continue
         for dependent in range(table.width):
             if clock.is_over():
                 return known, False
             if dependent != one and table.cardinalities[dependent] > 1:
-                share = determinant.share_determined(dependent)
+                share = _share_determined(table, one, repeated, dependent)
                 if share is not None:
                     known.append(Dependency(one, dependent, share))
         clock.report("pairs of columns", (one + 1) / table.width)
     return known, True
 
 
-@dataclass(frozen=True)
-class _Determinant:
-    """A column with the rows of each of its values, as far as others have the same value."""
-
-    table: RowTypeTable
-    column: int
-    repeated: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, table: RowTypeTable, column: int) -> _Determinant:
-        rows = rows_of(table, table.codes[column], int(table.cardinalities[column]))
-        return cls(table, column, np.where(rows > 1, rows, 0))
-
-    def share_determined(self, dependent: int) -> float | None:
-        """Return the share of the repeated rows in which it determines another column; None if too few."""
-        table, count = self.table, int(self.table.cardinalities[self.column])
-        codes, values = table.codes[dependent], int(table.cardinalities[dependent])
-        total = int(self.repeated.sum())
-        wrong = (1 - _NEARLY) * total
-        if values - count > wrong:
-            return None
-        pairs = RowTypePartition(table.codes[self.column], count).divided(codes, values)
-        if pairs.count - count > wrong:  # each further pair is at least one wrong guess
-            return None
-        rows = rows_of(table, pairs.class_of, pairs.count)
-        value = np.empty(pairs.count, dtype=np.int64)
-        value[pairs.class_of] = table.codes[self.column]
-        most = np.zeros(count, dtype=np.int64)
-        np.maximum.at(most, value, rows)
-        share = float(most[self.repeated > 0].sum() / total)
-        blind = float(rows_of(table, codes, values).max() / table.total_rows)
-        return share if share >= _NEARLY and share - blind >= _BETTER * (1 - blind) else None
+def _share_determined(table: RowTypeTable, one: int, repeated: Numbers, dependent: int) -> float | None:
+    """Return the share of the repeated rows in which a column determines another; None if too few."""
+    codes, count = table.codes[one], repeated.size
+    values = int(table.cardinalities[dependent])
+    total = int(repeated.sum())
+    wrong = (1 - _NEARLY) * total
+    if values - count > wrong:
+        return None
+    pairs = RowTypePartition(codes, count).by(table, dependent)
+    if pairs.count - count > wrong:  # each further pair is at least one wrong guess
+        return None
+    value = np.empty(pairs.count, dtype=np.int64)
+    value[pairs.class_of] = codes
+    most = np.zeros(count, dtype=np.int64)
+    np.maximum.at(most, value, rows_of(table, pairs.class_of, pairs.count))
+    share = float(most[repeated > 0].sum() / total)
+    blind = float(rows_of(table, table.codes[dependent], values).max() / table.total_rows)
+    return share if share >= _NEARLY and share - blind >= _BETTER * (1 - blind) else None
 
 
 def rows_of(table: RowTypeTable, class_of: NDArray[np.int32], count: int) -> Numbers:

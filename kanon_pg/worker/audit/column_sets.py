@@ -22,13 +22,7 @@ _DIRECT = 4
 
 @dataclass(frozen=True)
 class RowTypePartition:
-    """Row types divided into classes.
-
-    Parameters
-    ----------
-    class_of : ndarray of int32, shape (n,)
-        Class of each row type, numbered from 0 without gaps.
-    """
+    """Row types divided into classes: the class of each, numbered from 0 without gaps, and their number."""
 
     class_of: Codes
     count: int
@@ -37,6 +31,13 @@ class RowTypePartition:
     def single(cls, size: int) -> RowTypePartition:
         """Return one class with everything: that of the empty set of columns."""
         return cls(np.zeros(size, dtype=np.int32), 1)
+
+    def by(self, table: RowTypeTable, *columns: int) -> RowTypePartition:
+        """Return the classes divided further by columns of a table."""
+        partition = self
+        for column in columns:
+            partition = partition.divided(table.codes[column], int(table.cardinalities[column]))
+        return partition
 
     def divided(self, codes: Codes, cardinality: int) -> RowTypePartition:
         """Return the classes divided further by one column.
@@ -72,7 +73,7 @@ def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> RowTypePartition
     for column in columns:
         if grouping.count == len(table):
             break  # no column divides classes of one row type
-        grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
+        grouping = grouping.by(table, column)
     return grouping
 
 
@@ -89,7 +90,7 @@ def groupings_of(
         del path[depth:]
         for column in columns[depth:]:
             above = path[-1][1] if path else root
-            path.append((column, above.divided(table.codes[column], int(table.cardinalities[column]))))
+            path.append((column, above.by(table, column)))
         yield columns, path[-1][1] if path else root
 
 
@@ -130,11 +131,6 @@ class Persons:
 
     def greatest(self, numbers: NDArray[Any], grouping: RowTypePartition) -> tuple[NDArray[Any], Numbers]:
         """Return the greatest number among the classes of each person.
-
-        Parameters
-        ----------
-        numbers : ndarray, shape (count,)
-            Of each class.
 
         Returns
         -------

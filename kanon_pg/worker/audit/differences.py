@@ -24,13 +24,7 @@ _PAIRS = 256
 
 
 class Differences(NamedTuple):
-    """Difference sets of some pairs of rows, none of which contains another one.
-
-    Parameters
-    ----------
-    masks : ndarray of uint64, shape (capacity,)
-        Columns as bits.
-    """
+    """Difference sets of some pairs of rows, as bits, none within another one; and their number."""
 
     masks: Masks
     total: Numbers

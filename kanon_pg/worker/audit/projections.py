@@ -74,8 +74,7 @@ def projections_of_suffixes(
         if clock.is_over():
             return []
         clock.heartbeat()
-        column = columns[place]
-        divided = grouping.divided(table.codes[column], int(table.cardinalities[column]))
+        divided = grouping.by(table, columns[place])
         if kept is not None and divided.count > _SHRINKS * smallest:
             chosen.insert(0, _project(table, people, columns, *kept, later))
             later.insert(0, kept)
@@ -217,13 +216,7 @@ def room_for(projection: Projection, partitions: int) -> Division:
 
 @kernel
 def split(division: Division, column: int, source: int, target: int) -> None:
-    """Divide the classes of a partition by a column; what results has its smallest classes first.
-
-    Parameters
-    ----------
-    source, target : int
-        Which partition to divide, and which one to overwrite.
-    """
+    """Divide the classes of a partition by a column; those that result have the smallest classes first."""
     projection, partitions, counters = division
     rows, weights = partitions.rows[source], partitions.weights[source]
     starts = partitions.starts[source]
@@ -386,11 +379,7 @@ def descend(columns: Numbers, division: Division) -> int:
 
     Rows that agree on all columns after the last one are merged.
 
-    Parameters
-    ----------
-    columns : ndarray of int64, shape (s,)
-        Columns of which the common beginning with the call before costs nothing; ascending if rows can be
-        merged.
+    The common beginning with the call before costs nothing. Columns ascend if rows can be merged.
     """
     partitions = division.partitions
     depth = 0

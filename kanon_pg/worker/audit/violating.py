@@ -149,8 +149,6 @@ def next_level(
 
     Parameters
     ----------
-    level : OpenSets
-        All open sets of its size, which is at least 1.
     violating : callable
         Receives minimal violating sets, as `OpenSets.members`, while they are found.
 
@@ -323,8 +321,7 @@ class _SetSearch:
             if self._clock.is_over():
                 return False
             self._clock.heartbeat()
-            codes = self._table.codes[column]
-            grouping = grouping.divided(codes, int(self._table.cardinalities[column]))
+            grouping = grouping.by(self._table, column)
         return not self._is_small(grouping)
 
     def _projections(self) -> list[Projection]:

@@ -20,20 +20,12 @@ MOST_TOTAL = 1 << 45
 _MOST_SQUARE = 1 << 60
 _MOST_WORKERS = 8
 _FIRST_SECONDS = 0.05
-"""What a solver gets at least, so that it can take over the solution it is given."""
+"""Least time of a solver, so that it can take over the solution it is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What is known about a model.
-
-    Parameters
-    ----------
-    bound : int or None
-        Proven lower bound on the objective; None if nothing is proven.
-    is_infeasible : bool
-        Whether there is proven to be no solution.
-    """
+    """Values of the requested variables, if a solution is known; a proven bound on the objective, if any."""
 
     values: tuple[int, ...] | None
     bound: int | None
@@ -108,7 +100,7 @@ class Partitioning:
 
     @property
     def cost(self) -> int:
-        """What it costs."""
+        """Cost of the known partition."""
         return cost_of(np.bincount(self.class_of, self.weights).astype(np.int64), self.k, self.kind)
 
 
@@ -128,11 +120,8 @@ def best_partition(
 ) -> PartitionOutcome:
     """Return the cheapest partition of values into candidates, as far as the time allows.
 
-    Parameters
-    ----------
-    candidates_up_to : callable
-        Receives the largest size of a class in a solution that costs no more than the known one; returns all
-        classes up to it. None if there are too many.
+    The candidates are all classes up to a size, None if there are too many: the largest that a class can have
+    in a solution that costs no more than the known one.
     """
     cost, bound = known.cost, known.bound
     if cost <= bound or not is_within_64_bits(int(known.weights.sum()), known.kind):

@@ -1,4 +1,4 @@
-"""What a worker does to group the values of one attribute: reads packed numbers and calls the solvers."""
+"""Grouping of one attribute in a worker: reads packed numbers and calls the solvers."""
 
 from __future__ import annotations
 

@@ -163,8 +163,6 @@ def group_labels(
     method : str
         One of `LABEL_METHODS`: within 5/2 of the least largest class, within 3, proven optimal if the time
         allows, or the relaxed scheme.
-    epsilon : float
-        Of the relaxed scheme.
     """
     if method == "fold":
         return fold(weights, k, cost_kind)
@@ -186,10 +184,7 @@ def relaxed(
 
     The largest class has at most ``(1 + epsilon) (Opt(K) + epsilon K)``. The bound in the result is for k.
 
-    Parameters
-    ----------
-    epsilon : float
-        0 < epsilon < 1/2; small ones have too many configurations.
+    Small epsilons have too many configurations.
 
     Notes
     -----

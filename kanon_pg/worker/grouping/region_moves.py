@@ -15,15 +15,7 @@ from kanon_pg.worker.grouping.result import Numbers, Weights
 
 
 class RegionTree(NamedTuple):
-    """A spanning tree of a connected graph, or of a part of it.
-
-    Parameters
-    ----------
-    order : list of int
-        Its nodes, every one after its parent; the root first.
-    parent : dict of int
-        Parent of each node but the root.
-    """
+    """A rooted spanning tree of a connected graph, or of a part of it: its nodes, parents first."""
 
     order: list[int]
     parent: dict[int, int]
@@ -126,11 +118,6 @@ def cut_tree(tree: RegionTree, weights: Sequence[int], k: int) -> list[list[int]
     ties, without which Lemma 2 fails); this takes one pass, O(n), and both lemmas hold: the children that
     remain below a cut have less than k each, so a part has at most ``kappa + (d - 1) (k - 1)`` and the last
     one at most ``kappa + d (k - 1)``.
-
-    Parameters
-    ----------
-    k : int
-        At most the weight of the tree.
     """
     below = {node: weights[node] for node in tree.order}
     remaining = sum(below.values())
@@ -174,10 +161,7 @@ def improved_regions(weights: Weights, graph: nx.Graph, class_of: Numbers, k: in
     Every accepted move lowers that sum, so the moves end; both costs fall or stay. Deterministic, unless the
     clock ends it.
 
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Connected regions of at least k; negative for nodes that are not to be looked at.
+    Regions are connected and have k; a negative class is for nodes that are not to be looked at.
     """
     regions = _Regions(weights.tolist(), graph, class_of.tolist(), k)
     for done in range(_ROUNDS):

@@ -1,4 +1,4 @@
-"""What every way of grouping one attribute returns, its cost, and lower bounds on that."""
+"""Classes of one attribute, their cost, and lower bounds on it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,6 @@ class SingleAttribute:
         Class of each value; classes are numbered 0 .. m - 1 by their first value.
     sizes : ndarray of int64, shape (m,)
         Sum of the weights of each class, each at least `k`.
-    k : int
-        Requested smallest size, >= 1.
-    cost_kind : str
-        'max' or 'sum', see `cost_of`.
     lower_bound : int
         Proven: no solution of the same problem costs less.
     other : int or None
@@ -68,7 +64,7 @@ class SingleAttribute:
 
 
 def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
-    """Return what classes of some sizes cost.
+    """Return the cost of classes of some sizes.
 
     'max' is the size of the largest class. 'sum' counts for every person how many others beyond k share the
     class: the sum over the classes E of ``|E| (|E| - k)``, which is the paper's "d(x, E) = |E| - k with
@@ -108,11 +104,6 @@ def finished(
     degree: int | None = None,
 ) -> SingleAttribute:
     """Number the classes by their first value, count them again, and return them with their cost.
-
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Any numbers, equal for values of one class.
 
     Raises
     ------

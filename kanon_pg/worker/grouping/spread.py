@@ -86,10 +86,7 @@ def fold(
     Guarantee (Theorem 7): the largest class has at most ``max(k - 1 + heaviest value, 3k - 3)``, which is at
     most three times the optimum.
 
-    Parameters
-    ----------
-    order : sequence of int, optional
-        All places of the values, in the order in which to take them; that of `weights` unless given.
+    `order` has all places of the values, as they are to be taken; that of `weights` unless given.
     """
     array = checked_weights(weights, k)
     bins = Bins(array, k)

@@ -20,8 +20,6 @@ def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Itera
 
     Parameters
     ----------
-    path : Path
-        What is replaced if it exists.
     private : bool
         Whether this account alone may read the file, from its beginning on.
     """
