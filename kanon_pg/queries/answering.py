@@ -118,7 +118,7 @@ class Understood:
             for one in self.blocks
             for oid in (
                 *(source.relation.oid for source in (*one.block.sources, *one.block.inner)),
-                *(step.parent for step in one.people.steps),
+                *(step.parent.oid for step in one.people.steps),
             )
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.people.forms import COMPARISONS
+from kanon_pg.queries.people.failing import COMPARISONS
 from kanon_pg.queries.people.people import People
 from kanon_pg.queries.reading.blocks import (
     EXTREMES,
@@ -176,7 +176,7 @@ class _Writer:
             key <= set(people.columns) for key in people.finest.relation.unique_keys
         )
         """Whether everybody has one row at most."""
-        self.is_row = self.is_person and people.finest.on is None and not block.found_by_secrets
+        self.is_row = self.is_person and people.finest.on is None and not block.chosen_by_secrets
         """Whether every row is somebody's, and the only one: nothing has to be grouped by person."""
         self.people_columns: list[str] = []
         self.row_columns: dict[int, str] = {}
@@ -412,7 +412,7 @@ class _Writer:
 
     def from_clause(self) -> str:
         # a row that a secret finds leaves the known rows as they are: it is joined to them, and chosen later
-        found = self.block.found_by_secrets
+        found = self.block.chosen_by_secrets
         inner = [source for source in self.block.sources if source.on is None and source.alias not in found]
         left = [
             source for source in self.block.sources if source.on is not None and source.alias not in found
@@ -429,7 +429,7 @@ class _Writer:
         joined = [_table(source) for source in inner]
         text = joined[0] + "".join(f" CROSS JOIN {one}" for one in joined[1:])
         for step in self.people.steps:
-            relation = self.facts.of(step.parent)
+            relation = step.parent
             name = Identifier((relation.schema, relation.name))
             on = " AND ".join(
                 f"{Identifier.of(step.child)}.{Identifier.of(a)} = {step.alias}.{Identifier.of(b)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from kanon_pg.queries.people.forms import never_fails
+from kanon_pg.queries.people.failing import never_fails
 from kanon_pg.queries.reading.blocks import Block, Source
 from kanon_pg.queries.reading.facts import Role
 from kanon_pg.queries.reading.findings import Refusal

@@ -253,7 +253,7 @@ class _Planner:
         if argument.kind != "Column":
             return False
         source = next(one for one in self.block.sources if one.alias == column_name(argument)[0])
-        is_joined = source.on is None and source.alias not in self.block.found_by_secrets
+        is_joined = source.on is None and source.alias not in self.block.chosen_by_secrets
         return is_joined and self.block.column(argument).is_filled
 
     def is_never_too_large(self, argument: Tree) -> bool:

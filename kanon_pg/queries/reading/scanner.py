@@ -33,39 +33,20 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_TYPES_BEFORE_CONSTANTS = frozenset(
-    [
-        "date",
-        "time",
-        "timetz",
-        "timestamp",
-        "timestamptz",
-        "interval",
-        "numeric",
-        "decimal",
-        "int2",
-        "int4",
-        "int8",
-        "smallint",
-        "integer",
-        "bigint",
-        "real",
-        "float4",
-        "float8",
-        "text",
-        "varchar",
-        "bool",
-        "boolean",
-        "uuid",
-        "inet",
-        "cidr",
-        "bytea",
-    ]
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+_TYPES_BEFORE_CONSTANTS = words(
+    "date time timetz timestamp timestamptz interval numeric decimal int2 int4 int8 smallint integer bigint"
+    " real float4 float8 text varchar bool boolean uuid inet cidr bytea"
 )
 """Types that may stand before a string, so that both are one constant."""
 
 _ZONES = (["with", "time", "zone"], ["without", "time", "zone"])
-_INTERVAL_FIELDS = frozenset(["year", "month", "day", "hour", "minute", "second"])
+_INTERVAL_FIELDS = words("year month day hour minute second")
 
 PLACE = "kanon:"
 """How the strings begin that stand for constants."""
