@@ -263,14 +263,12 @@ def _is_nothing(tree: Tree) -> bool:
 
 def _check_means(block: Block, people: People) -> None:
     """Refuse numbers of known columns over rows that secrets choose, but for means of one column (E3)."""
-    by_secrets = any(map(block.depends_on_secrets, (*block.conditions, *block.keys)))
     shown: dict[tuple[Tree, ...], Tree] = {}
     for figure in block.figures:
         argument = figure.argument
-        is_chosen = by_secrets or any(map(block.depends_on_secrets, figure.conditions))
-        if argument is None or not is_chosen or block.depends_on_secrets(argument):
+        if argument is None or block.depends_on_secrets(argument):
             continue
-        if people.are_counted_by(figure):
+        if not block.is_chosen(figure) or people.are_counted_by(figure):
             continue
         if figure.function not in {"sum", "avg"} or not _is_length(argument):
             raise Refusal(

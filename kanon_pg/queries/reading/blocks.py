@@ -145,6 +145,20 @@ class Block:
         """Return whether an expression says something of secrets."""
         return bool(self.secrets([tree])) or not self.chosen_by_secrets.isdisjoint(aliases(tree))
 
+    @cached_property
+    def secret_keys(self) -> tuple[int, ...]:
+        """Positions of the keys that depend on secrets."""
+        return tuple(place for place, key in enumerate(self.keys) if self.depends_on_secrets(key))
+
+    def is_chosen(self, figure: Figure) -> bool:
+        """Return whether secrets choose the rows of a figure."""
+        conditions = (*self.conditions, *figure.conditions)
+        return bool(self.secret_keys) or any(map(self.depends_on_secrets, conditions))
+
+    def reads_secret(self, figure: Figure) -> bool:
+        """Return whether a figure is a number of secret columns."""
+        return figure.argument is not None and bool(self.secrets([figure.argument]))
+
     def divided(self, conditions: Iterable[Tree]) -> tuple[tuple[Tree, ...], tuple[Tree, ...]]:
         """Return the conditions on known columns alone, and those that depend on secrets."""
         parts: tuple[list[Tree], list[Tree]] = [], []
@@ -174,7 +188,7 @@ class Computed:
     @property
     def tree(self) -> Tree:
         """What stands for it in other blocks."""
-        return Tree("Literal", {"this": f"{PLACE}{self.place}", "is_string": True})
+        return constant_tree(self.place)
 
     def is_in(self, block: Block) -> bool:
         """Return whether it stands in a block."""
@@ -215,6 +229,11 @@ def column_name(tree: Tree) -> tuple[str, str]:
 def column_tree(alias: str, name: str, place: int = 0) -> Tree:
     """Return the tree of a column."""
     return Tree("Column", {"this": name_tree(name), "table": name_tree(alias)}, place)
+
+
+def constant_tree(place: int) -> Tree:
+    """Return what stands for a constant of a query, by its place among them."""
+    return Tree("Literal", {"this": f"{PLACE}{place}", "is_string": True})
 
 
 BIGINT = Tree("DataType", {"this": "BIGINT", "nested": False})

@@ -94,6 +94,10 @@ class Tree:
     args: Mapping[str, Value]
     place: int = field(default=0, compare=False)
 
+    def __hash__(self) -> int:
+        """Return a hash that equal trees share."""
+        return hash((self.kind, frozenset(self.args.items())))
+
     def child(self, name: str) -> Tree | None:
         """Return the argument of that name, or None if it is no node."""
         value = self.args.get(name)
