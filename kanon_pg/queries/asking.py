@@ -38,13 +38,7 @@ class PlannedBlock:
         return self.block.name
 
     def noise(self) -> dict[int, NoiseSettings]:
-        """Return the settings of noise by relation, which have one account.
-
-        Raises
-        ------
-        Refusal
-            If they disagree.
-        """
+        """Return the settings of noise by relation, which have one account."""
         settings = {rule.relation: rule.noise for rule in self.rules if rule.noise is not None}
         if (
             len(settings) < len(self.rules)

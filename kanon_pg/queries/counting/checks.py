@@ -39,13 +39,7 @@ def types_of(rows: BlockRows) -> str:
 
 
 def require_no_failing_constants(rows: BlockRows) -> None:
-    """Refuse constants beside secrets for which an expression may fail for some values.
-
-    Raises
-    ------
-    Refusal
-        With what passes.
-    """
+    """Refuse constants beside secrets for which an expression may fail for some values."""
     # a pattern that ends with a backslash fails for some values
     if any("\\" in pattern for pattern in _patterns(rows, "Like", "ILike")):
         raise Refusal(

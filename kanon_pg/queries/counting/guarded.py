@@ -92,11 +92,6 @@ def guarded(block: Block, people: People, constants: Sequence[str], *, k: int, b
         Fewest people.
     buckets : int
         Of each sketch.
-
-    Raises
-    ------
-    Refusal
-        If a constant may make an expression of secrets fail.
     """
     seconds = [
         number

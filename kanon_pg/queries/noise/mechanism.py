@@ -39,17 +39,6 @@ def _opendp() -> Any:
     return opendp
 
 
-def require_opendp() -> None:
-    """Demand that OpenDP is there.
-
-    Raises
-    ------
-    InstallError
-        It is not.
-    """
-    _opendp()
-
-
 # --- measurements ------------------------------------------------------------------------------------------
 
 

@@ -150,11 +150,6 @@ def noisy_form(
         By the OID of the relation of which these are the rules.
     k : int
         Fewest people of a group that is shown.
-
-    Raises
-    ------
-    Refusal
-        If there is none: an expression may fail, a column has no bounds, a figure no noisy form.
     """
     require_no_failure(block)
     # all columns are secrets here: keys have one spelling

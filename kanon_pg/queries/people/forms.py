@@ -38,13 +38,7 @@ _LENGTHS = words("Column Identifier Literal Paren Sub Add Extract Var Anonymous 
 
 
 def check_forms(block: Block, people: People, facts: Facts) -> None:
-    """Refuse a block with an expression that may not be answered.
-
-    Raises
-    ------
-    Refusal
-        With the form that passes.
-    """
+    """Refuse a block with an expression that may not be answered."""
     # withheld columns may link tables, and name the people who are counted
     may_be_withheld = {id(node) for condition in _conditions(block) for node in _linked(condition, block)}
     may_be_withheld |= {id(node) for figure in block.figures for node in _counted(figure, people)}

@@ -76,13 +76,7 @@ class People:
 
 
 def people_of(block: Block, facts: Facts) -> People:
-    """Return whose rows a block's rows are.
-
-    Raises
-    ------
-    Refusal
-        If rows of several people could meet in one row, or one row of a person in several.
-    """
+    """Return whose rows a block's rows are."""
     protected = [source for source in block.sources if source.relation.protection is not None]
     inner = [source for source in block.inner if source.relation.protection is not None]
     spaces = {

@@ -85,13 +85,7 @@ def is_plain(query: Tree) -> bool:
 
 
 def call_of(tree: Tree) -> tuple[str, Tree | None, Tree | None]:
-    """Return the name, the argument (None for a star) and the fraction of an aggregate without FILTER.
-
-    Raises
-    ------
-    Refusal
-        If it has another form.
-    """
+    """Return the name, the argument (None for a star) and the fraction of an aggregate without FILTER."""
     if tree.kind == "WithinGroup":
         call, order = tree.child("this"), tree.child("expression")
         parts = () if order is None else order.arguments

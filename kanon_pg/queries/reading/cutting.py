@@ -34,11 +34,6 @@ def cut(tree: Tree, facts: Facts, constants: Sequence[str]) -> Cut:
     ----------
     constants : sequence of str
         SQL of the constants in the tree.
-
-    Raises
-    ------
-    Refusal
-        If a block is none that can be answered.
     """
     if tree.kind not in QUERIES:
         raise Refusal("Q021", tree.place, "Only SELECT can be answered.", "Write one SELECT.")

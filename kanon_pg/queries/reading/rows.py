@@ -93,13 +93,7 @@ class RowReader:
         self._sources = 0
 
     def rows(self, select: Tree, ctes: Ctes, outer: Scope | None = None) -> Rows:
-        """Return the rows that a SELECT reads.
-
-        Raises
-        ------
-        Refusal
-            If something in FROM or WHERE is not answered.
-        """
+        """Return the rows that a SELECT reads."""
         rows = Rows(ctes, Scope(outer=outer))
         from_ = select.child("from_")
         first = None if from_ is None else from_.child("this")

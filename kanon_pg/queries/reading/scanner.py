@@ -100,13 +100,7 @@ class Scanned:
 
 
 def scan(text: str) -> tuple[Token, ...]:
-    """Return the tokens of one statement, without comments and a semicolon at the end.
-
-    Raises
-    ------
-    Refusal
-        If it is too long, too deep, no single statement, or has a piece that this project does not read.
-    """
+    """Return the tokens of one statement, without comments and a semicolon at the end."""
     if len(text) > MOST_CHARACTERS:
         raise Refusal("Q001", 0, f"The query is longer than {MOST_CHARACTERS:,} characters.")
     found: list[Token] = []
@@ -142,11 +136,6 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
     ----------
     values : sequence of (str or None)
         Of the parameters ``$1``, ``$2`` ..., which are constants, too.
-
-    Raises
-    ------
-    Refusal
-        If a parameter has no value.
     """
     pieces: list[str] = []
     constants: dict[str, int] = {}

@@ -45,13 +45,7 @@ def output_name(tree: Tree) -> str:
 
 
 def require_only(tree: Tree, *names: str) -> None:
-    """Refuse a node that has other arguments.
-
-    Raises
-    ------
-    Refusal
-        With the name of the first of them.
-    """
+    """Refuse a node that has other arguments."""
     for name, value in tree.args.items():
         if value and name not in names:
             raise Refusal(

@@ -181,13 +181,7 @@ def _replaced(value: Value, change: Callable[[Tree], Tree | None]) -> Value:
 
 
 def parse(scanned: Scanned) -> Tree:
-    """Parse one statement, whose constants are taken out.
-
-    Raises
-    ------
-    Refusal
-        If sqlglot cannot parse it, or reads something else than what is written.
-    """
+    """Parse one statement, whose constants are taken out."""
     try:
         statements = [one for one in _Postgres().parse(scanned.text) if one is not None]
     except ParseError as error:
