@@ -65,7 +65,7 @@ from kanon_pg.queries.answering import Understood, answer, understand
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.reading.load_facts import READER
-from kanon_pg.queries.request import ProtectRequest, QueryRequest, given_text, given_texts, refused
+from kanon_pg.queries.request import Asker, ProtectRequest, QueryRequest, given_text, given_texts, refused
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import composition as compositions
 from kanon_pg.release import declaration, linking, releasing
@@ -549,14 +549,8 @@ def query(
     check_argument("ledger_folder", "text", ledger_folder)
     with as_reader(target) as (db, role, session):
         request = QueryRequest(text, values, tuple(session["path"]))
-        found = answer(
-            db,
-            request,
-            role,
-            session["login"],
-            locked=lock_relations(db, request, role),
-            folder=ledger_folder,
-        )
+        asker = Asker(role, session["login"], lock_relations(db, request, role))
+        found = answer(db, request, asker, folder=ledger_folder)
     for notice in found.notices:
         warnings.warn(notice, stacklevel=2)
     with as_login(target, None) as db:

@@ -28,7 +28,7 @@ _HEADER = 5
 
 
 class ProtocolViolation(KanonError):
-    """The other side violated the protocol; the connection ends."""
+    """The other side violated the protocol, as whoever reads its bytes may notice; the connection ends."""
 
     sqlstate = "08P01"
 
@@ -67,13 +67,7 @@ class Incoming:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[WireMessage]:
-        """Add bytes and yield the messages that they complete.
-
-        Raises
-        ------
-        ProtocolViolation
-            If a length is impossible or larger than `longest`.
-        """
+        """Add bytes and yield the messages that they complete."""
         self._buffer += data
         while len(self._buffer) >= _HEADER:
             (length,) = _LENGTH.unpack_from(self._buffer, 1)
@@ -109,13 +103,7 @@ class Outgoing:
         return not self._passing and not self._rest
 
     def feed(self, data: bytes) -> Iterator[WireMessage | bytes]:
-        """Add bytes; yield whole messages to inspect, and pieces of all others, in order.
-
-        Raises
-        ------
-        ProtocolViolation
-            If a length is impossible.
-        """
+        """Add bytes; yield whole messages to inspect, and pieces of all others, in order."""
         data = self._rest + data if self._rest else data
         start, position = 0, min(self._passing, len(data))
         self._passing -= position
@@ -141,13 +129,7 @@ class Outgoing:
 
 
 def request_code(packet: bytes) -> tuple[int, int]:
-    """Return the first two numbers of a first packet: the protocol's version or a request.
-
-    Raises
-    ------
-    ProtocolViolation
-        If it is too short.
-    """
+    """Return the first two numbers of a first packet: the protocol's version or a request."""
     if len(packet) < _CODE.size:
         raise ProtocolViolation("The first packet is too short.")
     major, minor = _CODE.unpack_from(packet)
@@ -160,13 +142,7 @@ def with_length(packet: bytes) -> bytes:
 
 
 def startup_parameters(packet: bytes) -> dict[bytes, bytes]:
-    """Return the names and values of a first packet.
-
-    Raises
-    ------
-    ProtocolViolation
-        If it is malformed.
-    """
+    """Return the names and values of a first packet."""
     parts = packet[_CODE.size :].split(b"\0")
     if parts[-2:] != [b"", b""] or len(parts) % 2:
         raise ProtocolViolation("The first packet is malformed.")
@@ -233,13 +209,7 @@ class Bind:
 
 
 def bound(body: bytes) -> Bind:
-    """Take a Bind message apart.
-
-    Raises
-    ------
-    ProtocolViolation
-        If it is malformed.
-    """
+    """Return the parts of a Bind message."""
     portal, _, rest = body.partition(b"\0")
     statement, _, rest = rest.partition(b"\0")
     try:

@@ -21,7 +21,7 @@ from kanon_pg.queries.noise import accounts as noise_accounts
 from kanon_pg.queries.pending_query import PendingQuery
 from kanon_pg.queries.reading.findings import Finding, Refusal
 from kanon_pg.queries.record import records
-from kanon_pg.queries.request import PROTECT, QueryRequest, given_text, given_texts
+from kanon_pg.queries.request import PROTECT, Asker, QueryRequest, given_text, given_texts
 
 
 def read_blocks(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> dict[str, Any]:
@@ -29,14 +29,8 @@ def read_blocks(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> dict[
 
     def operation(db: Database) -> dict[str, Any]:
         def reading(reader: Database, pending: PendingQuery) -> Answered:
-            return answer(
-                reader,
-                pending.query,
-                pending.role,
-                pending.login,
-                locked=pending.locked,
-                keep_marks=pending.marks.extend,
-            )
+            asker = Asker(pending.role, pending.login, pending.locked)
+            return answer(reader, pending.query, asker, keep_marks=pending.marks.extend)
 
         request = QueryRequest(given_text(sql), given_texts("parameters", parameters), _path(schemas))
         found: Answered = pending_query.serve_as_reader(db, request, reading)

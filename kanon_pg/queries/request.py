@@ -28,6 +28,23 @@ class QueryRequest:
     search_path: tuple[str, ...] = ("public",)
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks.
+
+    Parameters
+    ----------
+    role, login : str
+        Whose rights and whose budgets count.
+    locked : frozenset of int
+        OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
+    """
+
+    role: str
+    login: str
+    locked: frozenset[int] = frozenset()
+
+
 def given_text(text: Any) -> str:
     """Return the text of a query.
 

@@ -17,11 +17,6 @@ def query_reader(db: Database, oids: Sequence[int]) -> int | None:
 
     What superusers own runs trusted code. What others own is read together only if it is one owner's, and
     with the rights of the reader that has no others' tables: code of theirs finds nothing else.
-
-    Raises
-    ------
-    Refusal
-        If there is no such reader, or a relation that it may not read.
     """
     found = db.row(statement("query_reader"), list(oids))
     owners, reader = found["owners"], found["reader"]

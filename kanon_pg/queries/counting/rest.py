@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.queries.reading.blocks import Cut
 from kanon_pg.queries.reading.trees import render
+
+Values: TypeAlias = "dict[str, str | None]"
+"""What a row shows, as text, by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +23,10 @@ class BlockAnswer:
     ----------
     types : Mapping of str to str
         SQL of the type of each column, in order.
-    rows : sequence of Mapping of str to (str or None)
-        Values as text, by column.
     """
 
     types: Mapping[str, str]
-    rows: Sequence[Mapping[str, str | None]]
+    rows: Sequence[Values]
 
 
 def rest_sql(cut: Cut, answers: Mapping[str, BlockAnswer]) -> str:
@@ -42,9 +44,7 @@ def rest_sql(cut: Cut, answers: Mapping[str, BlockAnswer]) -> str:
     ]
     clause = cut.rest.child("with_")
     is_recursive = clause is not None and bool(clause.args.get("recursive"))
-    tables += [
-        render(one, cut.constants) for one in (() if clause is None else clause.children("expressions"))
-    ]
+    tables += [render(one, cut.constants) for one in (() if clause is None else clause.arguments)]
     body = render(cut.rest.having(with_=None), cut.constants)
     return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(tables)} {body}" if tables else body
 

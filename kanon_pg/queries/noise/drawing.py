@@ -19,12 +19,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from kanon_pg.queries.counting.rest import Values
 from kanon_pg.queries.noise.mechanism import FINE, Gaussian, Loss, NoisyLeast, Thresholded, together
 from kanon_pg.queries.noise.plan import CELLS, ROW, VALUE, Cells, NoisyFigure, NoisyForm
+from kanon_pg.queries.reading.scanner import words
 
-Values = dict[str, "str | None"]
-
-_WHOLE = frozenset({"smallint", "integer", "bigint"})
+_INTEGERS = words("smallint integer bigint")
 
 
 # finding a threshold takes a twentieth of a second
@@ -51,66 +51,59 @@ class Drawing:
         losses = [one.loss for one in self.numbers] + [one.loss for one in self.leasts]
         self.loss = together([*losses, *([self.threshold.loss] if self.threshold else [])])
 
-    def rows(self, found: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> list[Values]:
+    def rows(self, groups: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> list[Values]:
         """Return the rows that are shown, in an order that says nothing.
 
         Parameters
         ----------
-        found : sequence of mapping
+        groups : sequence of mapping
             What the form's text returned.
         kinds : Mapping of str to str
             Types of keys and figures.
         """
-        people: list[float] = [0.0] * len(found)
+        people: list[float] = [0.0] * len(groups)
         if self.threshold is not None:
             keys = [f"k{number}" for number in range(1, self.form.keys + 1)]
-            by_key = {json.dumps([row[key] for key in keys]): row for row in found}
+            by_key = {json.dumps([row[key] for key in keys]): row for row in groups}
             counts = {key: int(row["people"]) - (self.k - 1) for key, row in by_key.items()}
             shown = self.threshold.draw({key: count for key, count in counts.items() if count > 0})
             names = sorted(shown)
-            found = [by_key[name] for name in names]
+            groups = [by_key[name] for name in names]
             people = [shown[name] + self.k - 1 for name in names]
-        numbers = [[int(one) for one in json.loads(row["numbers"])] for row in found]
+        numbers = [[int(one) for one in json.loads(row["numbers"])] for row in groups]
         drawn = [
-            mechanism.draw([row[place] for row in numbers]) if found else []
+            mechanism.draw([row[place] for row in numbers]) if groups else []
             for place, mechanism in enumerate(self.numbers)
         ]
-        cells = [json.loads(row["cells"]) for row in found]
+        cells = [json.loads(row["cells"]) for row in groups]
         least = [
             [mechanism.draw(scores(row[place], self.form.cells[place])) for row in cells]
             for place, mechanism in enumerate(self.leasts)
         ]
-        return [
-            {f"k{number}": row[f"k{number}"] for number in range(1, self.form.keys + 1)}
-            | {
-                f"f{number}": _text(
-                    _value(
-                        one,
-                        people[place],
-                        [values[place] for values in drawn],
-                        [values[place] for values in least],
-                    ),
-                    kinds[f"f{number}"],
-                )
-                for number, one in enumerate(self.form.figures, 1)
-            }
-            for place, row in enumerate(found)
-        ]
+        rows: list[Values] = []
+        for place, group in enumerate(groups):
+            row = {f"k{number}": group[f"k{number}"] for number in range(1, self.form.keys + 1)}
+            own = [values[place] for values in drawn], [values[place] for values in least]
+            for number, figure in enumerate(self.form.figures, 1):
+                row[f"f{number}"] = _text(_value(figure, people[place], *own), kinds[f"f{number}"])
+            rows.append(row)
+        return rows
 
     def notices(self) -> list[str]:
         """Return what the answer says of its settings; nothing depends on data."""
-        said = [
+        notices = [
             f"This answer has noise. A person counts with {self.form.rows} rows at most"
             + (f", in {self.form.groups} groups at most." if self.form.keys else ".")
         ]
         if self.threshold is not None:
             least = self.threshold.threshold / FINE + self.k - 1
-            said.append(f"Groups are shown whose people are {self.k} at least, and {least:.0f} with noise.")
-        said += [
+            people = f"{self.k} at least, and {least:.0f} with noise"
+            notices.append(f"Groups are shown whose people are {people}.")
+        notices += [
             f"Figure {number} ({one.function}): {self._error(one)}"
             for number, one in enumerate(self.form.figures, 1)
         ]
-        return said
+        return notices
 
     def _error(self, figure: NoisyFigure) -> str:
         within = (
@@ -136,17 +129,17 @@ class Drawing:
         return f"its variance has a standard error of about {squares:.4g} divided by the rows.{within}"
 
 
-def scores(held: Sequence[Sequence[int]], cells: Cells) -> list[int]:
+def scores(packed: Sequence[Sequence[int]], cells: Cells) -> list[int]:
     """Return how far each candidate is from dividing the rows by the fraction; the least is the best."""
     counts = [0] * (CELLS + 1)
-    for cell, rows in held:
+    for cell, rows in packed:
         counts[cell] += int(rows)
-    below, whole = 0, sum(counts)
-    found = []
+    below, total = 0, sum(counts)
+    distances = []
     for rows in counts:
-        found.append(abs((1000 - cells.thousandths) * below - cells.thousandths * (whole - below)))
+        distances.append(abs((1000 - cells.thousandths) * below - cells.thousandths * (total - below)))
         below += rows
-    return found
+    return distances
 
 
 def _value(figure: NoisyFigure, people: float, numbers: Sequence[int], least: Sequence[int]) -> float:
@@ -170,4 +163,4 @@ def _value(figure: NoisyFigure, people: float, numbers: Sequence[int], least: Se
 
 
 def _text(value: float, kind: str) -> str:
-    return str(round(value)) if kind in _WHOLE else f"{value:.15g}"
+    return str(round(value)) if kind in _INTEGERS else f"{value:.15g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from kanon_pg.queries.people.forms import never_fails
+from kanon_pg.queries.people.failing import never_fails
 from kanon_pg.queries.reading.blocks import Block, Source
 from kanon_pg.queries.reading.facts import Role
 from kanon_pg.queries.reading.findings import Refusal
@@ -20,11 +20,6 @@ def require_no_failure(block: Block) -> None:
     """Refuse a block of which an expression could fail for the values of somebody: errors would tell.
 
     Known columns are secrets here, too: that somebody is in the table at all is one.
-
-    Raises
-    ------
-    Refusal
-        With the form that passes.
     """
     all_secret = replace(
         block, sources=tuple(map(_all_secret, block.sources)), inner=tuple(map(_all_secret, block.inner))
@@ -53,11 +48,6 @@ def bounds_of(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tr
         Returns the declared bounds of a column.
     number : callable
         Returns the value of a constant.
-
-    Raises
-    ------
-    Refusal
-        If its bounds are unknown.
     """
     found = _bounds(tree, column, number)
     if found is not None and not max(map(abs, found)) < _LARGEST:

@@ -25,13 +25,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.queries.counting.guarded import SEED, BlockWriter, text_of
+from kanon_pg.queries.counting.hashes import SEED, text_of
+from kanon_pg.queries.counting.rows import BlockRows, both, filtered, grouped, record
 from kanon_pg.queries.noise.numbers import Bounds, bounds_of, require_no_failure
 from kanon_pg.queries.noise_settings import NoiseSettings
 from kanon_pg.queries.people.people import People
 from kanon_pg.queries.reading.blocks import PERCENTILES, SPREADS, Block, Figure, column_name
-from kanon_pg.queries.reading.facts import Facts
 from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import words
 from kanon_pg.queries.reading.trees import Tree
 
 ROW = 2**10
@@ -43,8 +44,9 @@ VALUE = 2**20
 CELLS = 2**10
 """Between the candidates of a percentile."""
 
-_NUMBERS = ("smallint", "integer", "bigint", "numeric", "real", "double")
-_EXACT = frozenset(["Column", "Identifier", "Literal", "Paren", "Add", "Sub", "Mul", "Neg"])
+_EXACT_NUMBERS = ("smallint", "integer", "bigint", "numeric")
+_NUMBERS = (*_EXACT_NUMBERS, "real", "double")
+_EXACT = words("Column Identifier Literal Paren Add Sub Mul Neg")
 """Nodes of expressions that are numeric where their columns are, or whole numbers."""
 
 
@@ -135,7 +137,6 @@ class NoisyForm:
 def noisy_form(
     block: Block,
     people: People,
-    facts: Facts,
     constants: Sequence[str],
     settings: Mapping[int, NoiseSettings],
     *,
@@ -149,55 +150,40 @@ def noisy_form(
         By the OID of the relation of which these are the rules.
     k : int
         Fewest people of a group that is shown.
-
-    Raises
-    ------
-    Refusal
-        If there is none: an expression may fail, a column has no bounds, a figure no noisy form.
     """
     require_no_failure(block)
-    return _Planner(block, people, facts, constants, settings, k).planned()
+    # all columns are secrets here: keys have one spelling
+    rows = BlockRows(block, people, constants, spelled=range(len(block.keys)))
+    text = rows.select()
+    planner = _Planner(rows, settings)
+    figures = tuple(planner.figure(number, one) for number, one in enumerate(block.figures, 1))
+    return NoisyForm(
+        planner.text(text, k),
+        len(block.keys),
+        planner.most_rows,
+        planner.most_groups,
+        tuple(planner.numbers),
+        tuple(planner.cells),
+        figures,
+    )
 
 
 class _Planner:
-    def __init__(
-        self,
-        block: Block,
-        people: People,
-        facts: Facts,
-        constants: Sequence[str],
-        settings: Mapping[int, NoiseSettings],
-        k: int,
-    ) -> None:
-        self.block, self.people, self.constants, self.settings, self.k = block, people, constants, settings, k
-        self.writer = BlockWriter(block, people, facts, constants, k, 1)
-        self.rows = min(one.rows_per_person for one in settings.values())
-        self.groups = min(self.rows, *(one.groups_per_person for one in settings.values()))
-        self.is_bounded = self.writer.is_person
-        if self.is_bounded:
-            self.rows = self.groups = 1
-        if not block.keys:
-            self.groups = 1
+    def __init__(self, rows: BlockRows, settings: Mapping[int, NoiseSettings]) -> None:
+        self.rows, self.block, self.settings = rows, rows.block, settings
+        self.most_rows = min(one.rows_per_person for one in settings.values())
+        self.most_groups = min(self.most_rows, *(one.groups_per_person for one in settings.values()))
+        if rows.is_person:
+            self.most_rows = self.most_groups = 1
+        if not rows.block.keys:
+            self.most_groups = 1
         self.numbers: list[Number] = []
         self.cells: list[Cells] = []
-
-    def planned(self) -> NoisyForm:
-        text = self.writer.plain_rows()
-        figures = tuple(self.figure(number, one) for number, one in enumerate(self.block.figures, 1))
-        return NoisyForm(
-            self.text(text),
-            len(self.block.keys),
-            self.rows,
-            self.groups,
-            tuple(self.numbers),
-            tuple(self.cells),
-            figures,
-        )
 
     # --- figures -------------------------------------------------------------------------------------------
 
     def number(self, part: str, unit: int) -> int:
-        return self._place(Number(part, float(self.rows * unit)))
+        return self._place(Number(part, float(self.most_rows * unit)))
 
     def _place(self, number: Number) -> int:
         if number not in self.numbers:
@@ -205,8 +191,8 @@ class _Planner:
         return self.numbers.index(number)
 
     def figure(self, number: int, figure: Figure) -> NoisyFigure:
-        condition = self.writer.condition(number, figure)
-        if self.writer.counts_people(figure):
+        condition = self.rows.condition(number, figure)
+        if self.rows.people.are_counted_by(figure):
             return self.people_of(condition)
         if figure.argument is None:
             return NoisyFigure(figure.function, count=self.count(condition))
@@ -222,10 +208,8 @@ class _Planner:
             raise Refusal(
                 "Q601", figure.written.place, "This number is the same in every row.", "Write count(*)."
             )
-        name = self.writer.arguments[number]
-        filled = condition
-        if not self.is_filled(figure.argument):
-            filled = " AND ".join(filter(None, [condition, f"{name} IS NOT NULL"]))
+        name = self.rows.arguments[number]
+        filled = condition if self.is_filled(figure.argument) else both(condition, f"{name} IS NOT NULL")
         value = f"least(greatest({name}, {bounds[0]!r}), {bounds[1]!r})"
         if figure.function in PERCENTILES:
             return self.percentile(figure, f"{value}::float8", filled, bounds)
@@ -233,8 +217,8 @@ class _Planner:
         centre = 0.0 if self.is_added_up(figure) else (bounds[0] + bounds[1]) / 2
         reach = max(abs(bounds[0] - centre), abs(bounds[1] - centre))
         scale = VALUE / reach
-        held = name if self.is_never_too_large(figure.argument) else value
-        from_centre = f"({held} - ({centre!r}))" if centre else held
+        bounded = name if self.is_never_too_large(figure.argument) else value
+        from_centre = f"({bounded} - ({centre!r}))" if centre else bounded
         least, most = (max(-VALUE, min(VALUE, round((one - centre) * scale))) for one in bounds)
         share = f"least(greatest({from_centre} * {scale!r}, {least}), {most})::int4"
         total = self.number(_summed(share, filled), VALUE)
@@ -252,16 +236,14 @@ class _Planner:
         """Return whether an argument is a column that has a value in every row."""
         if argument.kind != "Column":
             return False
-        source = next(one for one in self.block.sources if one.alias == column_name(argument)[0])
-        is_joined = source.on is None and source.alias not in self.block.found_by_secrets
+        source = self.block.source(column_name(argument)[0])
+        is_joined = source.on is None and source.alias not in self.block.chosen_by_secrets
         return is_joined and self.block.column(argument).is_filled
 
     def is_never_too_large(self, argument: Tree) -> bool:
-        """Return whether an argument is numeric: what is calculated of it is held within bounds last."""
-        nodes = list(argument.walk())
-        columns = [self.block.column(node) for node in nodes if node.kind == "Column"]
-        return all(node.kind in _EXACT for node in nodes) and all(
-            one.type_name.startswith(("smallint", "integer", "bigint", "numeric")) for one in columns
+        """Return whether an argument is numeric: what is calculated of it is brought within bounds last."""
+        return all(node.kind in _EXACT for node in argument.walk()) and all(
+            self.block.column(one).type_name.startswith(_EXACT_NUMBERS) for one in argument.columns
         )
 
     def is_added_up(self, figure: Figure) -> bool:
@@ -272,16 +254,17 @@ class _Planner:
         )
 
     def count(self, condition: str) -> int:
-        counted = f"count(*) FILTER (WHERE {condition})" if condition else "count(*)"
-        return self.number(f"{counted} * {ROW}", ROW)
+        return self.number(f"count(*){filtered(condition)} * {ROW}", ROW)
 
     def people_of(self, condition: str) -> NoisyFigure:
         if self.block.keys and not condition:
             return NoisyFigure("count_distinct")
-        counted = f"count(*) FILTER (WHERE {condition})" if condition else "count(*)"
         # NULL is nobody for count(DISTINCT)
-        part = f"(CASE WHEN {counted} > 0 AND person IS NOT NULL THEN {ROW} ELSE 0 END)::int8"
-        return NoisyFigure("count_distinct", count=self._place(Number(part, ROW * math.sqrt(self.groups))))
+        is_there = f"count(*){filtered(condition)} > 0 AND person IS NOT NULL"
+        part = f"(CASE WHEN {is_there} THEN {ROW} ELSE 0 END)::int8"
+        return NoisyFigure(
+            "count_distinct", count=self._place(Number(part, ROW * math.sqrt(self.most_groups)))
+        )
 
     def percentile(self, figure: Figure, value: str, filled: str, bounds: Bounds) -> NoisyFigure:
         fraction = 0.0 if figure.fraction is None else self.constant(figure.fraction)
@@ -291,7 +274,7 @@ class _Planner:
         width = (bounds[1] - bounds[0]) / CELLS
         cell = f"floor(({value} - {bounds[0]!r}::float8) * {1 / width!r}::float8)"
         cell = f"least(greatest({cell}, 0), {CELLS})::int4"
-        distance = max(thousandths, 1000 - thousandths) * self.rows * ROW
+        distance = max(thousandths, 1000 - thousandths) * self.most_rows * ROW
         cells = Cells(cell, filled, distance, thousandths)
         if cells not in self.cells:
             self.cells.append(cells)
@@ -301,11 +284,10 @@ class _Planner:
 
     def bounds(self, tree: Tree) -> Bounds:
         alias, name = column_name(tree)
-        source = next(one for one in self.block.sources if one.alias == alias)
-        rules = 0 if source.relation.protection is None else source.relation.protection.rules
-        column = self.block.column(tree)
-        found = self.settings[rules].bounds.get(name) if rules in self.settings else None
-        if found is None or not column.type_name.startswith(_NUMBERS):
+        protection = self.block.source(alias).relation.protection
+        settings = self.settings.get(0 if protection is None else protection.rules)
+        bounds = None if settings is None else settings.bounds.get(name)
+        if bounds is None or not self.block.column(tree).type_name.startswith(_NUMBERS):
             raise Refusal(
                 "Q601",
                 tree.place,
@@ -313,87 +295,87 @@ class _Planner:
                 f'A curator declares them: kanon_protect(..., \'{{"noise": {{"bounds": {{{json.dumps(name)}: '
                 "[0, 100]}}}').",
             )
-        return found
+        return bounds
 
     def constant(self, tree: Tree) -> float:
         try:
-            found = float(self.writer.sql(tree).strip("'"))
+            number = float(self.rows.sql(tree).strip("'"))
         except ValueError:
-            found = math.nan
-        if not math.isfinite(found):
+            number = math.nan
+        if not math.isfinite(number):
             raise Refusal("Q601", tree.place, "This constant is no number.", "Write it as a number.")
-        return found
+        return number
 
     # --- text ----------------------------------------------------------------------------------------------
 
-    def text(self, rows: str) -> str:
-        keys = [f"k{number}" for number in range(1, len(self.block.keys) + 1)]
+    def text(self, rows: str, k: int) -> str:
+        keys = self.rows.keys
         by_keys = "".join(f"{key}, " for key in keys)
-        chosen = " WHERE chosen" if self.writer.secret else ""
+        chosen = " WHERE chosen" if self.rows.secret else ""
         parts = "".join(f", {one.part} AS m{place}" for place, one in enumerate(self.numbers))
         tables = [
             f"rows AS {'MATERIALIZED ' if self.cells else ''}({rows})",
             f"parts AS (SELECT {by_keys}person, count(*) AS n{parts} FROM rows{chosen}"
-            f" GROUP BY {by_keys}person)",
+            f"{grouped([*keys, 'person'])})",
         ]
-        total = "n"
-        weighed = "parts"
-        if keys and not self.is_bounded:
+        total, weighed = "n", "parts"
+        if keys and not self.rows.is_person:
+            # which groups a person stays in is chosen by a hash, which depends on nobody else
             rank = (
                 f"row_number() OVER (PARTITION BY person ORDER BY"
-                f" pg_catalog.hash_record_extended(ROW({', '.join([*keys, 'person'])}), {SEED}))"
+                f" pg_catalog.hash_record_extended({record([*keys, 'person'])}, {SEED}))"
             )
             tables += [
                 f"placed AS (SELECT *, {rank} AS place FROM parts)",
                 "kept AS (SELECT *, sum(n) OVER (PARTITION BY person) AS total FROM placed"
-                f" WHERE place <= {self.groups})",
+                f" WHERE place <= {self.most_groups})",
             ]
             total, weighed = "total", "kept"
         numbers = [
             f"coalesce(sum({self.weighed(f'm{place}', total)}), 0)" for place in range(len(self.numbers))
         ]
         packed = f"pg_catalog.jsonb_build_array({', '.join(numbers)})::text AS numbers"
-        group = f" GROUP BY {', '.join(keys)} HAVING count(*) >= {self.k}" if keys else ""
-        row = _row(keys)
+        group = f"{grouped(keys)} HAVING count(*) >= {k}" if keys else ""
         tables.append(
-            f"shown AS (SELECT {by_keys}{row} AS g, count(*) AS people, {packed} FROM {weighed}{group})"
+            f"shown AS (SELECT {by_keys}{record(keys)} AS g, count(*) AS people, {packed}"
+            f" FROM {weighed}{group})"
         )
         joins, cells = "", []
         for place, one in enumerate(self.cells):
-            where = " AND ".join(filter(None, [one.condition, "chosen" if self.writer.secret else ""]))
-            own = [*keys, "person"]
-            counted = self.weighed(f"c.n * {ROW}", f"w.{total}")
-            tables += [
-                f"found_{place} AS (SELECT {_row(own)} AS p, {one.value} AS cell, count(*) AS n FROM rows"
-                f" WHERE {where} GROUP BY 1, 2{''.join(f', {key}' for key in keys)})",
-                f"held_{place} AS (SELECT {_row(keys, 'w.')} AS g, c.cell,"
-                f" sum({counted}) AS n FROM found_{place} AS c INNER JOIN {weighed} AS w"
-                f" ON {_row(own, 'w.')} = c.p GROUP BY 1, 2)",
-                f"cells_{place} AS (SELECT g, pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(cell, n))"
-                f" AS held FROM held_{place} GROUP BY g)",
-            ]
+            tables += self.cell_tables(place, one, weighed, total)
             joins += f" LEFT JOIN cells_{place} ON cells_{place}.g = s.g"
-            cells.append(f"coalesce(cells_{place}.held, '[]')")
+            cells.append(f"coalesce(cells_{place}.packed, '[]')")
         shown = "".join(f"{text_of(f's.{key}')} AS {key}, " for key in keys)
         return (
             f"WITH {', '.join(tables)} SELECT {shown}s.people, s.numbers,"
             f" pg_catalog.jsonb_build_array({', '.join(cells)})::text AS cells FROM shown AS s{joins}"
         )
 
+    def cell_tables(self, place: int, cells: Cells, weighed: str, total: str) -> list[str]:
+        """Return the tables of the rows in each cell: by person, by group, packed."""
+        keys, person = self.rows.keys, [*self.rows.keys, "person"]
+        where = both(cells.condition, "chosen" if self.rows.secret else "")
+        rows = self.weighed(f"c.n * {ROW}", f"w.{total}")
+        return [
+            f"person_cells_{place} AS (SELECT {record(person)} AS p, {cells.value} AS cell, count(*) AS n"
+            f" FROM rows WHERE {where} GROUP BY 1, 2{''.join(f', {key}' for key in keys)})",
+            f"group_cells_{place} AS (SELECT {record(keys, 'w.')} AS g, c.cell,"
+            f" sum({rows}) AS n FROM person_cells_{place} AS c INNER JOIN {weighed} AS w"
+            f" ON {record(person, 'w.')} = c.p GROUP BY 1, 2)",
+            f"cells_{place} AS (SELECT g, pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(cell, n))"
+            f" AS packed FROM group_cells_{place} GROUP BY g)",
+        ]
+
     def weighed(self, part: str, total: str) -> str:
         """Return what a part weighs: less than it is, if its person has more rows than count."""
-        if self.is_bounded:
+        if self.rows.is_person:
             return part
+        most = self.most_rows
         return (
-            f"CASE WHEN {total} <= {self.rows} THEN {part}"
-            f" ELSE pg_catalog.div(({part})::pg_catalog.numeric * {self.rows}, {total})::pg_catalog.int8 END"
+            f"CASE WHEN {total} <= {most} THEN {part}"
+            f" ELSE pg_catalog.div(({part})::pg_catalog.numeric * {most}, {total})::pg_catalog.int8 END"
         )
 
 
 def _summed(value: str, condition: str) -> str:
-    return f"coalesce(sum({value}){f' FILTER (WHERE {condition})' if condition else ''}, 0)::int8"
-
-
-def _row(keys: Sequence[str], before: str = "") -> str:
-    """Return a record of keys, which is equal to another one where both have NULL."""
-    return f"ROW({', '.join(before + key for key in keys)})" if keys else "true"
+    return f"coalesce(sum({value}){filtered(condition)}, 0)::int8"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from kanon_pg.queries.reading.blocks import Block, Source, column_name
+from kanon_pg.queries.reading.blocks import Block, Figure, Source, column_name, equal_columns
 from kanon_pg.queries.reading.facts import Facts, Link, Relation
 from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.reading.trees import Tree
+
+ColumnName: TypeAlias = tuple[str, str]
+Equalities: TypeAlias = frozenset[frozenset[ColumnName]]
+"""Pairs of columns, each an alias and a name, that conditions demand to be equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +26,12 @@ class Step:
         Alias of what refers to it.
     alias : str
         Its own.
-    parent : int
-        OID of the table.
     """
 
     child: str
     alias: str
     link: Link
-    parent: int
+    parent: Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +60,23 @@ class People:
     columns: tuple[str, ...]
     types: tuple[str, ...]
     finest: Source
-    same: frozenset[tuple[str, str]]
+    same: frozenset[ColumnName]
+
+    def are_counted_by(self, figure: Figure) -> bool:
+        """Return whether a figure is the number of people."""
+        return (
+            figure.function == "count_distinct"
+            and figure.argument is not None
+            and self.is_named(figure.argument)
+        )
+
+    def is_named(self, tree: Tree) -> bool:
+        """Return whether an expression is a column that identifies a person."""
+        return tree.kind == "Column" and column_name(tree) in self.same
 
 
 def people_of(block: Block, facts: Facts) -> People:
-    """Return whose rows a block's rows are.
-
-    Raises
-    ------
-    Refusal
-        If rows of several people could meet in one row, or one row of a person in several.
-    """
+    """Return whose rows a block's rows are."""
     protected = [source for source in block.sources if source.relation.protection is not None]
     inner = [source for source in block.inner if source.relation.protection is not None]
     spaces = {
@@ -78,7 +87,6 @@ def people_of(block: Block, facts: Facts) -> People:
             "Q402", 0, "The tables are about different people.", "Link them: kanon_link(child, parent)."
         )
     _require_joined_by_people(protected, inner, block)
-    equal = _equalities(block.conditions)
     finest = next((source for source in protected if _reaches_all(source, block)), None)
     if finest is None:
         raise Refusal(
@@ -87,87 +95,77 @@ def people_of(block: Block, facts: Facts) -> People:
             "A join repeats rows of people.",
             "Join other tables by all columns of a key of theirs, or ask for EXISTS (SELECT ...).",
         )
-    steps, alias, columns, types = _way(finest, protected, block, facts)
-    same = frozenset[tuple[str, str]]()
+    equal = _equalities(block.conditions)
+    steps, alias, columns, types = _path_to_person(finest, protected, equal, facts)
+    same = frozenset[ColumnName]()
     if len(columns) == 1:
         own = (alias, columns[0])
-        same = frozenset({own, *(one for pair in equal if own in pair for one in pair)})
+        same = frozenset({own}).union(*(pair for pair in equal if own in pair))
     return People(spaces.pop(), steps, alias, columns, types, finest, same)
 
 
 def _reaches_all(start: Source, block: Block) -> bool:
     """Return whether each row of a source meets one row of every other source at most."""
+    equal = _equalities([*block.conditions, *(one for source in block.sources for one in source.on or ())])
+    constant = _constant_columns(block.conditions)
     reached = {start.alias}
-    joins = _equalities([*block.conditions, *(one for source in block.sources for one in source.on or ())])
-    fixed = _fixed(block.conditions)
-    changed = True
-    while changed:
-        changed = False
-        for source in block.sources:
-            if source.alias in reached:
-                continue
-            for key in source.relation.unique_keys:
-                if key and all(
-                    (source.alias, name) in fixed
-                    or any(
-                        frozenset({(source.alias, name), other}) in joins
-                        for other in _columns_in(joins)
-                        if other[0] in reached
-                    )
-                    for name in key
-                ):
-                    reached.add(source.alias)
-                    changed = True
-                    break
-    return len(reached) == len(block.sources)
+
+    def is_given(column: ColumnName) -> bool:
+        return column in constant or any(
+            alias in reached for pair in equal if column in pair for alias, _ in pair - {column}
+        )
+
+    while True:
+        more = {
+            source.alias
+            for source in block.sources
+            if source.alias not in reached
+            for key in source.relation.unique_keys
+            if key and all(is_given((source.alias, name)) for name in key)
+        }
+        if not more:
+            return len(reached) == len(block.sources)
+        reached |= more
 
 
-def _columns_in(pairs: Iterable[frozenset[tuple[str, str]]]) -> set[tuple[str, str]]:
-    return {column for pair in pairs for column in pair}
+def _constant_columns(conditions: Iterable[Tree]) -> set[ColumnName]:
+    """Return the columns that conditions demand to be equal to a constant."""
+    return {
+        column_name(node)
+        for condition in conditions
+        if condition.kind == "EQ" and sorted(one.kind for one in condition.operands) == ["Column", "Literal"]
+        for node in condition.operands
+        if node.kind == "Column"
+    }
 
 
-def _fixed(conditions: Iterable[Tree]) -> set[tuple[str, str]]:
-    """Return the columns that conditions hold equal to a constant."""
-    found = set()
-    for condition in conditions:
-        left, right = condition.child("this"), condition.child("expression")
-        if condition.kind == "EQ" and left is not None and right is not None:
-            if left.kind == "Column" and right.kind == "Literal":
-                found.add(column_name(left))
-            if right.kind == "Column" and left.kind == "Literal":
-                found.add(column_name(right))
-    return found
-
-
-def _way(
-    start: Source, protected: list[Source], block: Block, facts: Facts
+def _path_to_person(
+    start: Source, protected: Sequence[Source], equal: Equalities, facts: Facts
 ) -> tuple[tuple[Step, ...], str, tuple[str, ...], tuple[str, ...]]:
     """Return the joins that lead from a source to the columns of its person, and their types."""
     alias, relation, steps = start.alias, start.relation, list[Step]()
-    equal = _equalities(block.conditions)
     while relation.links:
         link = relation.links[0]
         parent = facts.of(link.parent)
-        person = () if parent.protection is None else parent.protection.person
+        person = _person(parent)
         if not parent.links and set(person) <= set(link.parent_columns):
+            # the columns of the link name the person already
             named = dict(zip(link.parent_columns, link.columns, strict=True))
             return tuple(steps), alias, tuple(named[column] for column in person), _types(parent, person)
-        met = next(
-            (
-                one
-                for one in protected
-                if one.relation.oid == parent.oid and not steps and _is_joined(alias, one, link, equal)
-            ),
-            None,
-        )
-        if met is not None:
-            alias = met.alias
-        else:
-            steps.append(Step(alias, f"kanon_person_{len(steps) + 1}", link, parent.oid))
+        joined = (one for one in protected if not steps and _is_joined(alias, one, link, equal))
+        present = next(joined, None)
+        if present is None:
+            steps.append(Step(alias, f"kanon_person_{len(steps) + 1}", link, parent))
             alias = steps[-1].alias
+        else:
+            alias = present.alias
         relation = parent
-    person = () if relation.protection is None else relation.protection.person
+    person = _person(relation)
     return tuple(steps), alias, person, _types(relation, person)
+
+
+def _person(relation: Relation) -> tuple[str, ...]:
+    return () if relation.protection is None else relation.protection.person
 
 
 def _types(relation: Relation, names: Iterable[str]) -> tuple[str, ...]:
@@ -175,26 +173,28 @@ def _types(relation: Relation, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _require_joined_by_people(protected: list[Source], inner: list[Source], block: Block) -> None:
-    """Refuse a block in which two protected sources are not known to have one person in each row."""
+    """Refuse a block in which two protected sources may have several people in one row."""
     equal = _equalities(block.conditions)
     inner_equal = _equalities(
-        node
+        part
         for condition in (*block.conditions, *(one for figure in block.figures for one in figure.conditions))
         for exists in condition.walk()
         if exists.kind == "Exists"
-        for node in _inner_conditions(exists)
+        for part in _inner_conditions(exists)
     )
     connected = {protected[0].alias}
     for pairs, sources in ((equal, protected), (equal | inner_equal, [*protected, *inner])):
-        changed = True
-        while changed:
-            changed = False
-            for one in sources:
-                for other in sources:
-                    is_new = (one.alias in connected) != (other.alias in connected)
-                    if is_new and _share_person(one, other, pairs):
-                        connected |= {one.alias, other.alias}
-                        changed = True
+        while True:
+            more = {
+                other.alias
+                for one in sources
+                if one.alias in connected
+                for other in sources
+                if other.alias not in connected and _share_person(one, other, pairs)
+            }
+            if not more:
+                break
+            connected |= more
         lacking = [source for source in sources if source.alias not in connected]
         if lacking:
             raise Refusal(
@@ -205,47 +205,42 @@ def _require_joined_by_people(protected: list[Source], inner: list[Source], bloc
             )
 
 
-def _share_person(one: Source, other: Source, equal: frozenset[frozenset[tuple[str, str]]]) -> bool:
+def _share_person(one: Source, other: Source, equal: Equalities) -> bool:
+    """Return whether two sources have the same person in each row: by a link, a parent, or a key."""
     for child, parent in ((one, other), (other, one)):
         if any(_is_joined(child.alias, parent, link, equal) for link in child.relation.links):
             return True
-    # children of one parent row, or rows with the same person
     for link in one.relation.links:
         for twin in other.relation.links:
-            if link.parent == twin.parent and link.parent_columns == twin.parent_columns:
-                pairs = zip(link.columns, twin.columns, strict=True)
-                if all(frozenset({(one.alias, a), (other.alias, b)}) in equal for a, b in pairs):
-                    return True
-    persons = [
-        () if source.relation.protection is None else source.relation.protection.person
-        for source in (one, other)
-    ]
+            if (link.parent, link.parent_columns) == (twin.parent, twin.parent_columns) and _are_equal(
+                (one.alias, link.columns), (other.alias, twin.columns), equal
+            ):
+                return True
+    person, others = _person(one.relation), _person(other.relation)
+    has_links = one.relation.links or other.relation.links
     return (
-        len(persons[0]) == len(persons[1]) > 0
-        and not one.relation.links
-        and not other.relation.links
-        and all(
-            frozenset({(one.alias, a), (other.alias, b)}) in equal
-            for a, b in zip(persons[0], persons[1], strict=True)
-        )
+        not has_links
+        and len(person) == len(others) > 0
+        and _are_equal((one.alias, person), (other.alias, others), equal)
     )
 
 
-def _is_joined(child: str, parent: Source, link: Link, equal: frozenset[frozenset[tuple[str, str]]]) -> bool:
-    return parent.relation.oid == link.parent and all(
-        frozenset({(child, a), (parent.alias, b)}) in equal
-        for a, b in zip(link.columns, link.parent_columns, strict=True)
+def _is_joined(child: str, parent: Source, link: Link, equal: Equalities) -> bool:
+    return parent.relation.oid == link.parent and _are_equal(
+        (child, link.columns), (parent.alias, link.parent_columns), equal
     )
 
 
-def _equalities(conditions: Iterable[Tree]) -> frozenset[frozenset[tuple[str, str]]]:
-    """Return the pairs of columns that conditions hold equal, with what follows from them."""
-    groups: list[set[tuple[str, str]]] = []
-    for condition in map(_inside, conditions):
-        sides = [condition.child("this"), condition.child("expression")]
-        if condition.kind != "EQ" or any(side is None or side.kind != "Column" for side in sides):
-            continue
-        pair = {column_name(side) for side in sides if side is not None}
+def _are_equal(one: tuple[str, Sequence[str]], other: tuple[str, Sequence[str]], equal: Equalities) -> bool:
+    """Return whether columns of two sources, in the same order, are equal."""
+    pairs = zip(one[1], other[1], strict=True)
+    return all(frozenset({(one[0], a), (other[0], b)}) in equal for a, b in pairs)
+
+
+def _equalities(conditions: Iterable[Tree]) -> Equalities:
+    """Return the pairs of columns that conditions demand to be equal, with what follows from them."""
+    groups: list[set[ColumnName]] = []
+    for pair in filter(None, map(set, map(equal_columns, conditions))):
         touched = [group for group in groups if group & pair]
         groups = [group for group in groups if not group & pair] + [pair.union(*touched)]
     return frozenset(
@@ -253,22 +248,14 @@ def _equalities(conditions: Iterable[Tree]) -> frozenset[frozenset[tuple[str, st
     )
 
 
-def _inside(tree: Tree) -> Tree:
-    """Return what parentheses are around."""
-    inner = tree.child("this") if tree.kind == "Paren" else None
-    return tree if inner is None else _inside(inner)
-
-
-def _inner_conditions(exists: Tree) -> Iterable[Tree]:
-    """Yield the conditions that all hold in a subquery of EXISTS."""
+def _inner_conditions(exists: Tree) -> Iterator[Tree]:
+    """Yield the conditions that all must be true in a subquery of EXISTS."""
     select = exists.child("this")
     where = None if select is None else select.child("where")
-    stack = [] if where is None or where.child("this") is None else [where.child("this")]
-    while stack:
-        tree = stack.pop()
-        if tree is None:
-            continue
+    waiting = [] if where is None else [*where.children("this")]
+    while waiting:
+        tree = waiting.pop()
         if tree.kind in {"And", "Paren"}:
-            stack += [tree.child("this"), tree.child("expression")]
+            waiting += tree.operands
         else:
             yield tree

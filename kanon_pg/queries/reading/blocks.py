@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kanon_pg.queries.reading.facts import Column, Relation
-from kanon_pg.queries.reading.scanner import PLACE
+from kanon_pg.queries.reading.scanner import PLACE, words
 from kanon_pg.queries.reading.trees import Tree
 
 
@@ -56,28 +56,10 @@ class Figure:
     written: Tree
 
 
-FIGURES = frozenset(
-    [
-        "count",
-        "count_distinct",
-        "sum",
-        "avg",
-        "variance",
-        "var_samp",
-        "var_pop",
-        "stddev",
-        "stddev_samp",
-        "stddev_pop",
-        "percentile_cont",
-        "percentile_disc",
-        "min",
-        "max",
-    ]
-)
-
-SPREADS = frozenset(["variance", "var_samp", "var_pop", "stddev", "stddev_samp", "stddev_pop"])
-PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
-EXTREMES = frozenset({"min", "max"})
+SPREADS = words("variance var_samp var_pop stddev stddev_samp stddev_pop")
+PERCENTILES = words("percentile_cont percentile_disc")
+EXTREMES = words("min max")
+FIGURES = SPREADS | PERCENTILES | EXTREMES | words("count count_distinct sum avg")
 
 
 @dataclass(frozen=True)
@@ -109,25 +91,27 @@ class Block:
     leaves_out_nobody: bool = False
 
     @property
+    def on(self) -> tuple[Tree, ...]:
+        """The conditions of its LEFT JOINs."""
+        return tuple(one for source in self.sources for one in source.on or ())
+
+    @property
     def trees(self) -> tuple[Tree, ...]:
         """All expressions."""
-        figures = [(*figure.conditions, figure.argument) for figure in self.figures]
-        on = [one for source in self.sources for one in source.on or ()]
-        return (
-            *self.conditions,
-            *on,
-            *self.keys,
-            *(one for some in figures for one in some if one is not None),
-        )
+        figures = [one for figure in self.figures for one in (*figure.conditions, figure.argument)]
+        return (*self.conditions, *self.on, *self.keys, *filter(None, figures))
+
+    def source(self, alias: str) -> Source:
+        """Return the source with an alias."""
+        return next(source for source in (*self.sources, *self.inner) if source.alias == alias)
 
     def column(self, tree: Tree) -> Column:
         """Return the column that a node of the kind 'Column' names."""
         alias, name = column_name(tree)
-        relation = next(source.relation for source in (*self.sources, *self.inner) if source.alias == alias)
-        found = relation.column(name)
-        if found is None:
+        column = self.source(alias).relation.column(name)
+        if column is None:
             raise AssertionError("A block names a column that its source does not have.")
-        return found
+        return column
 
     def secrets(self, trees: Iterable[Tree]) -> frozenset[tuple[str, str]]:
         """Return alias and name of the secret columns in expressions."""
@@ -135,36 +119,52 @@ class Block:
         return frozenset(
             column_name(node)
             for tree in trees
-            for node in tree.walk()
-            if node.kind == "Column" and column_name(node)[0] in own and self.column(node).is_secret
+            for node in tree.columns
+            if column_name(node)[0] in own and self.column(node).is_secret
         )
 
     @cached_property
-    def found_by_secrets(self) -> frozenset[str]:
+    def chosen_by_secrets(self) -> frozenset[str]:
         """Aliases of public sources of which secrets choose the row: their columns are secrets of people."""
         public = {source.alias for source in self.sources if source.relation.protection is None}
-        conditions = [*self.conditions, *(one for source in self.sources for one in source.on or ())]
-        found = set[str]()
+        chosen = set[str]()
+
+        def is_secret(condition: Tree) -> bool:
+            return bool(self.secrets([condition])) or not chosen.isdisjoint(aliases(condition))
+
         while True:
-            more = {
-                alias
-                for condition in conditions
-                if self.secrets([condition]) or not found.isdisjoint(aliases(condition))
-                for alias in aliases(condition) & public
-            }
+            conditions = filter(is_secret, (*self.conditions, *self.on))
+            more = {alias for one in conditions for alias in aliases(one) & public}
             # what decides a LEFT JOIN is not in its columns alone
-            more |= {
-                source.alias
-                for source in self.sources
-                if any(self.secrets([one]) or not found.isdisjoint(aliases(one)) for one in source.on or ())
-            }
-            if more <= found:
-                return frozenset(found)
-            found |= more
+            more |= {source.alias for source in self.sources if any(map(is_secret, source.on or ()))}
+            if more <= chosen:
+                return frozenset(chosen)
+            chosen |= more
 
     def depends_on_secrets(self, tree: Tree) -> bool:
         """Return whether an expression says something of secrets."""
-        return bool(self.secrets([tree])) or not self.found_by_secrets.isdisjoint(aliases(tree))
+        return bool(self.secrets([tree])) or not self.chosen_by_secrets.isdisjoint(aliases(tree))
+
+    @cached_property
+    def secret_keys(self) -> tuple[int, ...]:
+        """Positions of the keys that depend on secrets."""
+        return tuple(place for place, key in enumerate(self.keys) if self.depends_on_secrets(key))
+
+    def is_chosen(self, figure: Figure) -> bool:
+        """Return whether secrets choose the rows of a figure."""
+        conditions = (*self.conditions, *figure.conditions)
+        return bool(self.secret_keys) or any(map(self.depends_on_secrets, conditions))
+
+    def reads_secret(self, figure: Figure) -> bool:
+        """Return whether a figure is a number of secret columns."""
+        return figure.argument is not None and bool(self.secrets([figure.argument]))
+
+    def divided(self, conditions: Iterable[Tree]) -> tuple[tuple[Tree, ...], tuple[Tree, ...]]:
+        """Return the conditions on known columns alone, and those that depend on secrets."""
+        parts: tuple[list[Tree], list[Tree]] = [], []
+        for one in conditions:
+            parts[self.depends_on_secrets(one)].append(one)
+        return tuple(parts[0]), tuple(parts[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Computed:
     @property
     def tree(self) -> Tree:
         """What stands for it in other blocks."""
-        return Tree("Literal", {"this": f"{PLACE}{self.place}", "is_string": True})
+        return constant_tree(self.place)
 
     def is_in(self, block: Block) -> bool:
         """Return whether it stands in a block."""
@@ -217,7 +217,7 @@ class Cut:
 
 def aliases(tree: Tree) -> frozenset[str]:
     """Return the aliases of the sources that an expression names."""
-    return frozenset(column_name(node)[0] for node in tree.walk() if node.kind == "Column")
+    return frozenset(column_name(node)[0] for node in tree.columns)
 
 
 def column_name(tree: Tree) -> tuple[str, str]:
@@ -231,6 +231,11 @@ def column_tree(alias: str, name: str, place: int = 0) -> Tree:
     return Tree("Column", {"this": name_tree(name), "table": name_tree(alias)}, place)
 
 
+def constant_tree(place: int) -> Tree:
+    """Return what stands for a constant of a query, by its place among them."""
+    return Tree("Literal", {"this": f"{PLACE}{place}", "is_string": True})
+
+
 BIGINT = Tree("DataType", {"this": "BIGINT", "nested": False})
 """The type that secret whole numbers are added and multiplied in."""
 
@@ -241,10 +246,8 @@ def name_tree(name: str) -> Tree:
 
 
 def equal_columns(condition: Tree) -> tuple[tuple[str, str], ...]:
-    """Return the columns that a condition holds equal to each other, none if it says something else."""
-    while condition.kind == "Paren":
-        condition = condition.child("this") or Tree("Null", {})
-    sides = [condition.child("this"), condition.child("expression")]
-    if condition.kind != "EQ" or any(side is None or side.kind != "Column" for side in sides):
+    """Return the columns that a condition demands to be equal, none if it says something else."""
+    sides = condition.bare.operands
+    if condition.bare.kind != "EQ" or [side.kind for side in sides] != ["Column", "Column"]:
         return ()
-    return tuple(column_name(side) for side in sides if side is not None)
+    return tuple(map(column_name, sides))

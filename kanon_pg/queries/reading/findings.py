@@ -28,13 +28,7 @@ class Finding:
 
 
 class Refusal(Exception):
-    """Ends the reading of a query.
-
-    Parameters
-    ----------
-    code, place, sentence, hint
-        As in `Finding`.
-    """
+    """Ends the reading of a query: what is about its text may raise it. Arguments are those of `Finding`."""
 
     def __init__(self, code: str, place: int, sentence: str, hint: str = "") -> None:
         super().__init__(sentence)

@@ -25,7 +25,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnknownName
 from kanon_pg.queries.reading.facts import Column, Facts, Link, Protection, Relation, Role, Volatility
-from kanon_pg.queries.reading.scanner import Token, scan
+from kanon_pg.queries.reading.scanner import Token, scan, words
 
 READER = "kanon_reader"
 """The role that reads what queries are about."""
@@ -33,23 +33,10 @@ READER = "kanon_reader"
 _GRAMMAR = dict.fromkeys(("coalesce", "greatest", "least", "nullif", "trim"), Volatility.IMMUTABLE)
 """Functions that are PostgreSQL's grammar, and in no catalog."""
 
-_PINNED = frozenset(
-    {
-        *(
-            "age",
-            "date",
-            "date_part",
-            "date_trunc",
-            "extract",
-            "overlaps",
-            "time",
-            "timestamp",
-            "timestamptz",
-        ),
-        *("make_timestamptz", "timetz", "timezone", "to_date", "to_timestamp"),
-        *("array_to_string", "concat", "concat_ws", "format", "length", "numeric", "quote_literal"),
-        *("quote_nullable", "to_char", "to_number"),
-    }
+_PINNED = words(
+    "age date date_part date_trunc extract overlaps time timestamp timestamptz make_timestamptz timetz"
+    " timezone to_date to_timestamp array_to_string concat concat_ws format length numeric quote_literal"
+    " quote_nullable to_char to_number"
 )
 """Functions of which some depend on settings that are pinned, and on no more: never on the clock."""
 
@@ -71,11 +58,6 @@ def load_facts(db: Database, text: str, search_path: Sequence[str], role: str) -
         The analyst's schemas, in order.
     role : str
         The analyst, whose rights count.
-
-    Raises
-    ------
-    Refusal
-        If the text cannot be scanned.
     """
     tokens = scan(text)
     names = names_in(tokens)

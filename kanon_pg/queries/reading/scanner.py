@@ -33,39 +33,20 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_TYPES_BEFORE_CONSTANTS = frozenset(
-    [
-        "date",
-        "time",
-        "timetz",
-        "timestamp",
-        "timestamptz",
-        "interval",
-        "numeric",
-        "decimal",
-        "int2",
-        "int4",
-        "int8",
-        "smallint",
-        "integer",
-        "bigint",
-        "real",
-        "float4",
-        "float8",
-        "text",
-        "varchar",
-        "bool",
-        "boolean",
-        "uuid",
-        "inet",
-        "cidr",
-        "bytea",
-    ]
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+_TYPES_BEFORE_CONSTANTS = words(
+    "date time timetz timestamp timestamptz interval numeric decimal int2 int4 int8 smallint integer bigint"
+    " real float4 float8 text varchar bool boolean uuid inet cidr bytea"
 )
 """Types that may stand before a string, so that both are one constant."""
 
 _ZONES = (["with", "time", "zone"], ["without", "time", "zone"])
-_INTERVAL_FIELDS = frozenset(["year", "month", "day", "hour", "minute", "second"])
+_INTERVAL_FIELDS = words("year month day hour minute second")
 
 PLACE = "kanon:"
 """How the strings begin that stand for constants."""
@@ -119,13 +100,7 @@ class Scanned:
 
 
 def scan(text: str) -> tuple[Token, ...]:
-    """Return the tokens of one statement, without comments and a semicolon at the end.
-
-    Raises
-    ------
-    Refusal
-        If it is too long, too deep, no single statement, or has a piece that this project does not read.
-    """
+    """Return the tokens of one statement, without comments and a semicolon at the end."""
     if len(text) > MOST_CHARACTERS:
         raise Refusal("Q001", 0, f"The query is longer than {MOST_CHARACTERS:,} characters.")
     found: list[Token] = []
@@ -161,11 +136,6 @@ def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = (
     ----------
     values : sequence of (str or None)
         Of the parameters ``$1``, ``$2`` ..., which are constants, too.
-
-    Raises
-    ------
-    Refusal
-        If a parameter has no value.
     """
     pieces: list[str] = []
     constants: dict[str, int] = {}

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kanon_pg.queries.reading.blocks import Source, column_tree, name_tree
-from kanon_pg.queries.reading.facts import Facts, Relation, Role
+from kanon_pg.queries.reading.facts import Facts, Relation
 from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import words
 from kanon_pg.queries.reading.trees import Tree
 
-_NOT_COLUMNS = frozenset(
-    [
-        "user",
-        "current_user",
-        "session_user",
-        "current_role",
-        "current_date",
-        "current_time",
-        "current_timestamp",
-        "localtime",
-        "localtimestamp",
-        "current_catalog",
-        "current_schema",
-    ]
+_NOT_COLUMNS = words(
+    "user current_user session_user current_role current_date current_time current_timestamp localtime"
+    " localtimestamp current_catalog current_schema"
 )
 """Words that PostgreSQL reads as functions where sqlglot reads columns."""
 
@@ -58,25 +48,13 @@ class Scope:
     outer: Scope | None = None
 
     def add(self, alias: str, item: Item, place: int) -> None:
-        """Add an item of FROM.
-
-        Raises
-        ------
-        Refusal
-            If the alias is there already.
-        """
+        """Add an item of FROM."""
         if alias in self.items:
             raise Refusal("Q102", place, "Two tables have the same name here.", "Give one another alias.")
         self.items[alias] = item
 
     def column(self, tree: Tree) -> Tree:
-        """Return what a column stands for.
-
-        Raises
-        ------
-        Refusal
-            If it is none, or several.
-        """
+        """Return what a column stands for."""
         table, name_node = tree.child("table"), tree.child("this")
         if name_node is None or name_node.kind != "Identifier":
             raise Refusal("Q103", tree.place, "Rows as a whole are not read.", "Name the columns.")
@@ -106,10 +84,6 @@ class Scope:
             return found[0]
         return self.outer._find(table, name, tree) if self.outer is not None else None
 
-    def sources(self) -> Iterator[Source]:
-        """Yield the relations that are named directly."""
-        return (item for item in self.items.values() if isinstance(item, Source))
-
 
 def _require_schema(item: Item, schema: str, place: int) -> None:
     if not isinstance(item, Source) or item.relation.schema != schema:
@@ -130,12 +104,6 @@ def _column_of(item: Item, name: str, place: int) -> Tree | None:
             "Leave it out, or convert it in a view.",
         )
     return column_tree(item.alias, name, place)
-
-
-def withheld(relation: Relation, name: str) -> bool:
-    """Return whether a column may not be named."""
-    column = relation.column(name)
-    return relation.protection is not None and column is not None and column.role is Role.WITHHELD
 
 
 def folded(tree: Tree) -> str:

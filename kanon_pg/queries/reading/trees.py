@@ -94,6 +94,10 @@ class Tree:
     args: Mapping[str, Value]
     place: int = field(default=0, compare=False)
 
+    def __hash__(self) -> int:
+        """Return a hash that equal trees share."""
+        return hash((self.kind, frozenset(self.args.items())))
+
     def child(self, name: str) -> Tree | None:
         """Return the argument of that name, or None if it is no node."""
         value = self.args.get(name)
@@ -113,6 +117,32 @@ class Tree:
         """All nodes right below."""
         return tuple(part for value in self.args.values() for part in _nodes(value))
 
+    @property
+    def operands(self) -> tuple[Tree, ...]:
+        """What an operator has on its left, and on its right."""
+        return (*self.children("this"), *self.children("expression"))
+
+    @property
+    def bare(self) -> Tree:
+        """The node without parentheses around it."""
+        inner = self.child("this") if self.kind == "Paren" else None
+        return self if inner is None else inner.bare
+
+    @property
+    def called(self) -> str:
+        """Name of the function that is called, in lower case; empty if none is."""
+        return self.text("this").lower() if self.kind == "Anonymous" else ""
+
+    @property
+    def arguments(self) -> tuple[Tree, ...]:
+        """What stands in a list: arguments of a call, outputs of a SELECT."""
+        return self.children("expressions")
+
+    @property
+    def columns(self) -> tuple[Tree, ...]:
+        """All columns in it, itself among them."""
+        return tuple(node for node in self.walk() if node.kind == "Column")
+
     def walk(self, enter: Callable[[Tree], bool] = lambda tree: True) -> Iterator[Tree]:
         """Yield this node and all below, but nothing below those that `enter` says no to."""
         yield self
@@ -122,19 +152,16 @@ class Tree:
 
     def replaced(self, change: Callable[[Tree], Tree | None]) -> Tree:
         """Return the tree with other nodes: what `change` returns for a node; None leaves it as it is."""
-        found = change(self)
-        if found is not None:
-            return found
-        return Tree(
-            self.kind, {name: _replaced(value, change) for name, value in self.args.items()}, self.place
-        )
+        other = change(self)
+        if other is not None:
+            return other
+        args = {name: _replaced(value, change) for name, value in self.args.items()}
+        return Tree(self.kind, args, self.place)
 
     def having(self, **args: Value | None) -> Tree:
         """Return the node with other arguments; None takes one away."""
-        merged = {**self.args, **args}
-        return Tree(
-            self.kind, {name: value for name, value in merged.items() if value is not None}, self.place
-        )
+        merged = {name: value for name, value in {**self.args, **args}.items() if value is not None}
+        return Tree(self.kind, merged, self.place)
 
 
 def _nodes(value: Value) -> Iterator[Tree]:
@@ -154,13 +181,7 @@ def _replaced(value: Value, change: Callable[[Tree], Tree | None]) -> Value:
 
 
 def parse(scanned: Scanned) -> Tree:
-    """Parse one statement, whose constants are taken out.
-
-    Raises
-    ------
-    Refusal
-        If sqlglot cannot parse it, or reads something else than what is written.
-    """
+    """Parse one statement, whose constants are taken out."""
     try:
         statements = [one for one in _Postgres().parse(scanned.text) if one is not None]
     except ParseError as error:

@@ -162,11 +162,6 @@ def check(db: sqlite3.Connection, marks: Iterable[Mark], *, whole: bool = False)
     ----------
     whole : bool
         Whether to read all events, not just the last ones.
-
-    Raises
-    ------
-    LedgerError
-        The file is older than a mark, another one, or damaged.
     """
     last = last_mark(db).events
     for mark in marks:

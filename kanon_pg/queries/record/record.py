@@ -293,23 +293,6 @@ class Record:
         with _sqlite_errors():
             return record_log.entries(self._db)
 
-    def blocking(self, login: str) -> dict[int, dict[int, int]]:
-        """Return what a login's answers block.
-
-        Returns
-        -------
-        dict of int to dict
-            For each answer that is not forgotten, entries of which figures conflicted with it, and how many.
-        """
-        entries = self.log()
-        return {
-            answer.entry: {
-                one.entry: one.blocked_by[answer.entry] for one in entries if answer.entry in one.blocked_by
-            }
-            for answer in entries
-            if answer.login == login and answer.outcome == "answered" and answer.forgotten is None
-        }
-
     def forget(self, entry: int, by: str, now: float, reason: str) -> int:
         """Compare new answers no more with one; return how many of its sets are no longer compared.
 
@@ -346,13 +329,7 @@ class Record:
             raise
 
     def verify(self, marks: Iterable[Mark] = ()) -> None:
-        """Read everything: pages, the log's chain, all sets and their keys, and stored answers.
-
-        Raises
-        ------
-        LedgerError
-            Something differs from what was written.
-        """
+        """Read everything: pages, the log's chain, all sets and their keys, and stored answers."""
         with _sqlite_errors(), self._snapshot():
             (pages,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
             if pages != "ok":
@@ -509,13 +486,7 @@ def _digest(key: bytes, payload: bytes) -> str:
 
 
 def _private_file(path: Path) -> tuple[int, int]:
-    """Return what tells a file from another one in its place.
-
-    Raises
-    ------
-    LedgerError
-        It is missing, or others could read or replace it.
-    """
+    """Return what tells a file from another one in its place."""
     try:
         found, folder = path.lstat(), path.parent.stat()
     except OSError as error:

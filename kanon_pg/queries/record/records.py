@@ -65,13 +65,7 @@ def _path(db: Database, name: str, folder: str | None) -> Path:
 
 
 def open_record(db: Database, space: int, folder: str | None) -> tuple[str, Record]:
-    """Return the name and the record of a space of people.
-
-    Raises
-    ------
-    LedgerError
-        There is none, or it cannot be trusted.
-    """
+    """Return the name and the record of a space of people."""
     found = db.rows(statement("fetch_records"), space)
     if not found:
         raise LedgerError(
@@ -90,13 +84,7 @@ def open_record(db: Database, space: int, folder: str | None) -> tuple[str, Reco
 
 
 def begin_record(db: Database, space: int, k: int, role: str, *, folder: str | None = None) -> None:
-    """Begin the record of a space of people, or check the existing one and let it compare by k.
-
-    Raises
-    ------
-    LedgerError
-        There was one, and it cannot be trusted.
-    """
+    """Begin the record of a space of people, or check the existing one and let it compare by k."""
     if db.rows(statement("fetch_records"), space):
         _, record = open_record(db, space, folder)
         if record.k < k:

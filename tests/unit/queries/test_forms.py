@@ -46,8 +46,13 @@ def forms_of(text: str) -> list[Guarded]:
     for block in found.blocks:
         people = people_of(block, FACTS)
         check_forms(block, people, FACTS)
-        forms.append(guarded(block, people, FACTS, found.constants, k=5, buckets=128))
+        forms.append(guarded(block, people, found.constants, k=5, buckets=128))
     return forms
+
+
+def test_a_mean_of_known_rows_among_those_that_a_secret_chooses_is_answered() -> None:
+    (form,) = forms_of("SELECT avg(id) FILTER (WHERE ward = 'a') FROM patients WHERE diagnosis = 'Flu'")
+    assert form.rounded == (None, '"s1"."id"')
 
 
 def tried(form: Guarded) -> str:
