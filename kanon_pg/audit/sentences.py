@@ -207,15 +207,14 @@ def about_together(whole: Composition) -> str:
     if not whole.people_below:
         found = f"leave nobody among fewer than {whole.k} people"
     else:
-        most, least = ("up to ", ", perhaps") if whole.unseen_rows or whole.assumed_rows else ("", ",")
+        most, least = ("up to ", ", perhaps") if whole.unseen_rows else ("", ",")
         found = (
             f"leave {most}{share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}"
             f"{least} somebody among {whole.smallest}"
         )
-    unseen = f"; {counted(whole.unseen_rows, 'row')} could not be compared" if whole.unseen_rows else ""
-    if whole.assumed_rows:
-        found = f"{found}, as far as is known"
-        unseen = f"; {counted(whole.assumed_rows, 'row')} may have changed places since{unseen}"
+    unseen = (
+        f"; {counted(whole.unseen_rows, 'row')} of erased people are not known" if whole.unseen_rows else ""
+    )
     return f"Side by side, the releases {releases} {found}{unseen}."
 
 

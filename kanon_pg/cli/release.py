@@ -480,7 +480,7 @@ def _certified(written: WrittenCertificate) -> Table:
     )
 
 
-_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "not seen", "assumed")
+_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "not seen")
 
 
 def composition(
@@ -516,7 +516,6 @@ def composition_view(found: tuple[Composition, ...]) -> RenderableType:
             "" if one.smallest is None else f"{one.smallest:,}",
             "" if one.average is None else f"{one.average:,.1f}",
             f"{one.unseen_rows:,}",
-            f"{one.assumed_rows:,}",
         )
         for one in found
     ]

@@ -8,11 +8,12 @@ from typing import Any
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.canonical import as_seen
 from kanon_pg.relations.subject import stored_declaration
+from kanon_pg.release.record import ReleaseRecord
 
 _ROWS_LOOKED_AT = 100_000
 _FEWEST_ROWS = 100
@@ -112,7 +113,7 @@ def notice_empty(db: Database, base: RelationFacts, release: Identifier) -> None
         )
 
 
-def notice_redeclared(db: Database, base: RelationFacts, release: Row) -> None:
+def notice_redeclared(db: Database, base: RelationFacts, record: ReleaseRecord) -> None:
     """Say that a release is brought up to date by roles that its table's declaration contradicts by now.
 
     Columns that were renamed since are passed over: declaration or record knows them by other names.
@@ -121,27 +122,28 @@ def notice_redeclared(db: Database, base: RelationFacts, release: Row) -> None:
     ----------
     base : RelationFacts
         The base relation.
-    release : Row
-        The record of the release, as ``fetch_release`` returns it.
+    record : ReleaseRecord
+        The record of the release.
     """
     declared = stored_declaration(db, base)
     if declared is None:
         return
     names = {column.name for column in base.columns}
-    published = (*release["quasi_identifiers"], *release["sensitive"], *release["insensitive"])
     hidden = [
-        name for name in published if name in names and name in (*declared.identifiers, declared.entity)
+        name
+        for name in record.published
+        if name in names and name in (*declared.identifiers, declared.entity)
     ]
     found = []
     if hidden:
         columns = ", ".join(str(Identifier.of(name)) for name in hidden)
         found.append(f"shows {columns}, by now declared to identify people")
-    if declared.entity != release["entity"] and {declared.entity, release["entity"]} <= {*names, None}:
-        found.append(f"counts {_counted(release['entity'])} instead of {_counted(declared.entity)}")
+    if declared.entity != record.entity and {declared.entity, record.entity} <= {*names, None}:
+        found.append(f"counts {_counted(record.entity)} instead of {_counted(declared.entity)}")
     if found:
-        name = Literal(release["name"])
+        name = Literal(record.name)
         db.notice(
-            f"Release {Identifier.of(release['name'])} still {', and '.join(found)}: a refresh keeps the "
+            f"Release {Identifier.of(record.name)} still {', and '.join(found)}: a refresh keeps the "
             "roles of when it was published. Publish it anew with kanon_anonymize, or take it back: "
             f"SELECT kanon_drop({name});"
         )

@@ -138,7 +138,7 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
 
 def _drop_row_types_view(db: Database, row: Row | None) -> None:
     if row is not None and row["row_types_view"]:
-        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
+        db.execute(statement("drop_view", view=Identifier.of("kanon", row["row_types_view"])))
         drop_base(db, row["row_types_view"], shown=True)
 
 

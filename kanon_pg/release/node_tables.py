@@ -21,6 +21,7 @@ from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
 from kanon_pg.release.generalized import GeneralizedColumn, node_parts
 from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.record import ReleaseRecord
 from kanon_pg.release.storage import StorageNames
 
 _DATA_EXCEPTION, _INTEGRITY, _CANNOT_COERCE = "22", "23", "42846"
@@ -69,18 +70,12 @@ def with_hierarchies(
     return replace(row_types, hierarchies=hierarchies)
 
 
-def drop_hierarchies(db: Database, row: Row) -> None:
-    """Drop what a release has of hierarchies, after its storage.
-
-    Parameters
-    ----------
-    row : Row
-        The record of the release.
-    """
-    if row["unknown_name"]:
-        db.execute(statement("drop_unknown", view=Identifier.of(row["unknown_schema"], row["unknown_name"])))
-    for name in row["nodes"]:
-        db.execute(statement("drop_values", table=Identifier.of("kanon", name)))
+def drop_hierarchies(db: Database, record: ReleaseRecord) -> None:
+    """Drop what a release has of hierarchies, after its storage."""
+    if record.unknown is not None:
+        db.execute(statement("drop_view", view=record.unknown))
+    for table in record.nodes:
+        db.execute(statement("drop_table", table=table))
 
 
 def create_node_table(db: Database, generalized: GeneralizedColumn, table: Identifier) -> None:
@@ -112,7 +107,7 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
         db.execute(statement("create_given", table=given))
         db.execute(statement("fill_given", table=given), generalized.rows)
         _fill(db, generalized, parts, Fragment(f"SELECT value, nodes FROM {given}"))
-        db.execute(statement("drop_values", table=given))
+        db.execute(statement("drop_table", table=given))
     gather_statistics(db, table)
 
 
@@ -339,13 +334,11 @@ def create_unknown_view(
     db.execute(statement("create_unknown", view=names.unknown, relation=source, generalized=parts))
 
 
-def notice_unknown(db: Database, row: Row, *, over_time: bool = False) -> None:
+def notice_unknown(db: Database, record: ReleaseRecord, *, over_time: bool = False) -> None:
     """Say of which columns a refresh suppressed values that their hierarchies do not know, or let them wait.
 
     Parameters
     ----------
-    row : Row
-        The record of a release.
     over_time : bool
         Whether it is one over time, whose rows with such values never enter.
     """
@@ -354,11 +347,10 @@ def notice_unknown(db: Database, row: Row, *, over_time: bool = False) -> None:
         outcome = (
             """they wait for good. Start a new series ('{"over_time": {"new_series": true}}' in options)"""
         )
-    if not row["unknown_name"]:
+    if record.unknown is None:
         return
-    view = Identifier.of(row["unknown_schema"], row["unknown_name"])
-    counts = db.row(statement("count_unknown", view=view))
-    for position, name in enumerate(row["generalized"]):
+    counts = db.row(statement("count_unknown", view=record.unknown))
+    for position, name in enumerate(record.generalized):
         unknown = counts[f"unknown_{position}"]
         if unknown:
             db.notice(

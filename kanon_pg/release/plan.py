@@ -10,7 +10,7 @@ from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.privacy_models import MODEL_PARAMETERS, ModelRules, PrivacyModels
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.hierarchies.build import build
@@ -29,7 +29,7 @@ from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclar
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.distributed.nodes import require_nodes
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
-from kanon_pg.release.naming import name_to_publish
+from kanon_pg.release.record import ReleaseRecord, name_to_publish
 from kanon_pg.release.request import AnonymizeRequest
 
 
@@ -229,7 +229,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
 
 def recorded_plan(
     db: Database,
-    row: Row,
+    record: ReleaseRecord,
     base: RelationFacts,
     *,
     weights: Mapping[str, float] | None = None,
@@ -242,8 +242,8 @@ def recorded_plan(
 
     Parameters
     ----------
-    row : Row
-        The record of the release, as ``fetch_release`` returns it.
+    record : ReleaseRecord
+        The record of the release.
     base : RelationFacts
         Its base relation, or one with the same columns.
     weights : mapping, optional
@@ -258,33 +258,36 @@ def recorded_plan(
     UnknownName
         If a column of the base relation has another name now.
     """
-    columns = canonical_columns(tuple(map(base.column, row["quasi_identifiers"])), dict(weights or {}))
+    columns = canonical_columns(tuple(map(base.column, record.quasi_identifiers)), dict(weights or {}))
     return ReleasePlan(
         base=base,
-        name=row["name"],
+        name=record.name,
         quasi_identifiers=columns,
-        sensitive=tuple(map(base.column, row["sensitive"])),
-        insensitive=tuple(map(base.column, row["insensitive"])),
-        entity=None if row["entity"] is None else entity_column(base.column(row["entity"])),
+        sensitive=tuple(map(base.column, record.sensitive)),
+        insensitive=tuple(map(base.column, record.insensitive)),
+        entity=None if record.entity is None else entity_column(base.column(record.entity)),
         models=models or PrivacyModels(),
-        generalized=_recorded_hierarchies(db, row, columns, hierarchies),
+        generalized=_recorded_hierarchies(db, record, columns, hierarchies),
     )
 
 
 def _recorded_hierarchies(
-    db: Database, row: Row, columns: tuple[CanonicalColumn, ...], requested: Sequence[HierarchyRequest]
+    db: Database,
+    record: ReleaseRecord,
+    columns: tuple[CanonicalColumn, ...],
+    requested: Sequence[HierarchyRequest],
 ) -> tuple[GeneralizedColumn, ...]:
-    if not row["generalized"]:
+    if not record.generalized:
         return ()
-    heights = db.rows(statement("fetch_heights"), row["name"])
-    outputs = db.rows(statement("series/published_types"), row["name"])
+    heights = db.rows(statement("fetch_heights"), record.name)
+    outputs = db.rows(statement("series/published_types"), record.name)
     by_name = {column.facts.name: column for column in columns}
     requests = {one.column: one for one in requested}
     return tuple(
         GeneralizedColumn(
             by_name[name], requests.get(name) or HierarchyRequest(name), output["output"], height["height"]
         )
-        for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
+        for name, height, output in zip(record.generalized, heights, outputs, strict=True)
     )
 
 

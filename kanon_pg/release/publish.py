@@ -14,6 +14,7 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN
 from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.record import is_shown
 from kanon_pg.release.storage import lasting_name
 
 _WAIT_SECONDS = 0.1
@@ -35,7 +36,7 @@ def shown_after(
     A view that is not there yet has no readers. It is created before the block, which finds the rights on it.
     Parameters are those of `swap_view`.
     """
-    has_readers = db.row(statement("find_release"), plan.name, plan.base.oid)["published"]
+    has_readers = is_shown(db, plan.name, plan.base.oid)
     if not has_readers:
         swap_view(db, plan, storage, k=k, unseen_by=unseen_by)
     yield
@@ -70,7 +71,7 @@ def swap_view(
     ReleaseError
         If columns changed and other views depend on the old ones.
     """
-    if db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
+    if is_shown(db, plan.name, plan.base.oid):
         _lock_when_free(db, plan.view)
     suppressible = [
         {"label": Literal(c.facts.name), "is_suppressed": plan.suppressed_in("kanon_pattern", j)}
@@ -126,14 +127,9 @@ def drop_storage(db: Database, storage: Identifier) -> None:
     db.execute(statement("drop_storage", storage=storage))
 
 
-def drop_mapping(db: Database, mapping: Identifier) -> None:
-    """Drop the mapping of a release that is no longer shown."""
-    db.execute(statement("drop_mapping", mapping=mapping))
-
-
-def drop_parts(db: Database, parts: Identifier) -> None:
-    """Drop the table of divided row types of a release that is no longer shown."""
-    db.execute(statement("drop_parts", parts=parts))
+def drop_table(db: Database, table: Identifier) -> None:
+    """Drop a table behind a release that is no longer shown."""
+    db.execute(statement("drop_table", table=table))
 
 
 def drop_view(db: Database, view: Identifier) -> None:

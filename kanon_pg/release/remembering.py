@@ -20,6 +20,7 @@ from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.plan import ROW, ReleasePlan
+from kanon_pg.release.record import ReleaseRecord
 
 _NOT_OF_THE_TYPE = ("22", "23")
 """Classes of SQLSTATE: data that a type, or a domain's constraint, does not take."""
@@ -208,16 +209,16 @@ def forget_versions(db: Database, release: str, versions: Sequence[RememberedVer
     """Forget versions of a release."""
     for version in versions:
         if version.classes is not None:
-            db.execute(statement("series/drop_table", table=version.classes))
+            db.execute(statement("drop_table", table=version.classes))
         db.execute(statement("composition/forget_version"), release, version.number)
 
 
-def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[str]) -> int:
+def person_number(db: Database, record: ReleaseRecord, keys: Sequence[str], person: Sequence[str]) -> int:
     """Return the number by which storages and versions know a person.
 
     Parameters
     ----------
-    row : Row
+    record : ReleaseRecord
         The record of the release.
     keys : sequence of str
         Columns that identify a row, which is a person unless the release has an entity.
@@ -229,7 +230,7 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
     InputError
         If the values cannot be those of these columns.
     """
-    named = _people_by(db, row, keys)
+    named = _people_by(db, record, keys)
     names = ", ".join(key.facts.name for key in named)
     if len(person) != len(named):
         raise InputError(
@@ -246,7 +247,7 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
         for key, part in zip(named, _hashed_parts(named), strict=True)
     ]
     try:
-        with db.savepoint(), reading(db, describe(db, str(row["base"]), OWNER)):
+        with db.savepoint(), reading(db, describe(db, str(record.base), OWNER)):
             (found,) = db.read(statement("series/person_number", keys=parts), list(person))
     except DatabaseError as error:
         if not (error.server_state or "").startswith(_NOT_OF_THE_TYPE):
@@ -259,10 +260,10 @@ def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[
     return number
 
 
-def _people_by(db: Database, row: Row, keys: Sequence[str]) -> tuple[CanonicalColumn, ...]:
-    base = describe(db, str(row["base"]), OWNER)
-    if row["entity"] is not None:
-        return (entity_column(base.column(row["entity"])),)
+def _people_by(db: Database, record: ReleaseRecord, keys: Sequence[str]) -> tuple[CanonicalColumn, ...]:
+    base = describe(db, str(record.base), OWNER)
+    if record.entity is not None:
+        return (entity_column(base.column(record.entity)),)
     return key_columns(base, keys)
 
 
@@ -272,10 +273,10 @@ def _hashed_parts(columns: Sequence[CanonicalColumn]) -> list[dict[str, Any]]:
     ]
 
 
-def is_in_base(db: Database, row: Row, keys: Sequence[str], number: int) -> bool:
+def is_in_base(db: Database, record: ReleaseRecord, keys: Sequence[str], number: int) -> bool:
     """Return whether the base relation of a release has rows of a person, see `person_number`."""
-    base = describe(db, str(row["base"]), OWNER)
-    parts = _hashed_parts(_people_by(db, row, keys))
+    base = describe(db, str(record.base), OWNER)
+    parts = _hashed_parts(_people_by(db, record, keys))
     with reading(db, base):
         (found,) = db.read(statement("composition/has_person", relation=base.identifier, keys=parts), number)
     is_there: bool = found["found"]
@@ -283,7 +284,7 @@ def is_in_base(db: Database, row: Row, keys: Sequence[str], number: int) -> bool
 
 
 def erase_from_versions(
-    db: Database, row: Row, keys: Sequence[str], number: int, *, elsewhere: int = 0
+    db: Database, record: ReleaseRecord, keys: Sequence[str], number: int, *, elsewhere: int = 0
 ) -> None:
     """Erase a person from the versions that are remembered.
 
@@ -292,7 +293,7 @@ def erase_from_versions(
 
     Parameters
     ----------
-    row, keys, number
+    record, keys, number
         See `person_number`.
     elsewhere : int
         Rows of the person that were erased from the release itself.
@@ -304,23 +305,23 @@ def erase_from_versions(
     """
     known: list[RememberedVersion] = []
     others: list[RememberedVersion] = []
-    for version in remembered_versions(db, row["name"]):
+    for version in remembered_versions(db, record.name):
         if version.classes is None:
             continue
-        is_known = version.entity == row["entity"] and (
-            row["entity"] is not None or version.keys == tuple(keys)
+        is_known = version.entity == record.entity and (
+            record.entity is not None or version.keys == tuple(keys)
         )
         (known if is_known else others).append(version)
     erased = elsewhere
     for version in known:
         erase = statement("composition/erase_version", version=version.classes)
-        erased += db.execute(erase, number, row["name"], version.number)
+        erased += db.execute(erase, number, record.name, version.number)
     if not erased:
         raise _nobody_to_erase(others)
-    forget_versions(db, row["name"], others)
+    forget_versions(db, record.name, others)
     for version in others:
         db.notice(
-            f"Version {version.number} of release {Identifier.of(row['name'])} knew people by other "
+            f"Version {version.number} of release {Identifier.of(record.name)} knew people by other "
             "columns and is forgotten as a whole."
         )
 

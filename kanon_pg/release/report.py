@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.solving import SolveOutcome, gap_of
 from kanon_pg.core.termination import Termination
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.statements import statement
 from kanon_pg.relations.counting import Counted
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.recount import Recount
+from kanon_pg.release.plan import ReleasePlan, suppressed_in
+from kanon_pg.release.record import ReleaseRecord, change_release, insert_release
+from kanon_pg.release.recount import Recount, count_people
+from kanon_pg.release.request import AnonymizeRequest, recorded_arguments
+from kanon_pg.release.storage import StorageNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +116,9 @@ def make_report(
     found: Recount,
     *,
     k: int,
-    elapsed: float,
     certified: bool,
 ) -> ReleaseReport:
-    """Put a report together; figures come from the recount, proofs from the solver.
+    """Put a report together, but for the time taken; figures come from the recount, proofs from the solver.
 
     Parameters
     ----------
@@ -119,8 +126,6 @@ def make_report(
         What the steps of the release gave.
     k : int
         Fewest people per class.
-    elapsed : float
-        Seconds.
     certified : bool
         Whether the release holds exactly the rows that were solved for; without it the solver's
         bound applies to other rows and is left out.
@@ -133,15 +138,8 @@ def make_report(
     return ReleaseReport(
         release=str(plan.view),
         k=k,
-        rows=found.rows,
-        people=found.people,
         row_types=counted.tuples,
-        classes=found.classes,
-        smallest_class=found.smallest_class,
-        average_class=found.average_class,
-        largest_class=found.largest_class,
-        suppressed_cells=found.suppressed_cells,
-        suppressed_share=found.suppressed_cells / (found.rows * len(plan.quasi_identifiers)),
+        **recounted(plan, found),
         weighted_cost=cost,
         lower_bound=bound,
         gap=gap_of(cost, bound),
@@ -149,12 +147,130 @@ def make_report(
         method=outcome.method,
         bound_method=outcome.bound_method if certified else "none: the table changed during the call",
         usefulness=outcome.usefulness if certified else None,
-        elapsed=elapsed,
+        elapsed=0.0,
         termination=_termination(outcome, certified=certified),
     )
+
+
+def recounted(plan: ReleasePlan, found: Recount) -> dict[str, Any]:
+    """Return the figures of a report that a recount gives."""
+    cells = found.rows * len(plan.quasi_identifiers)
+    return {
+        "rows": found.rows,
+        "people": found.people,
+        "classes": found.classes,
+        "smallest_class": found.smallest_class,
+        "average_class": found.average_class,
+        "largest_class": found.largest_class,
+        "suppressed_cells": found.suppressed_cells,
+        "suppressed_share": found.suppressed_cells / max(1, cells),
+    }
 
 
 def _termination(outcome: SolveOutcome, *, certified: bool) -> Termination:
     """Return how the search ended; what was proven of other rows is not said of the published ones."""
     is_proof = outcome.termination in (Termination.OPTIMAL, Termination.GOAL)
     return Termination.EXHAUSTED if is_proof and not certified else outcome.termination
+
+
+def store_release(
+    db: Database,
+    plan: ReleasePlan,
+    request: AnonymizeRequest,
+    report: ReleaseReport,
+    utility: ReleaseUtility,
+    names: StorageNames,
+    *,
+    role: str,
+    changes: int | None,
+) -> None:
+    """Record a release.
+
+    Parameters
+    ----------
+    plan, request, report, utility, names
+        What was requested, planned, found and created.
+    role : str
+        Who published it.
+    changes : int or None
+        See `kanon_pg.release.record.base_changes`, from before its rows were read.
+    """
+    figures = asdict(report)
+    del figures["release"]
+    insert_release(
+        db,
+        figures
+        | asdict(utility)
+        | _relations(names)
+        | {
+            "name": plan.name,
+            "relation": str(plan.base.oid),
+            "parameters": recorded_arguments(request),
+            "quasi_identifiers": [column.facts.name for column in plan.quasi_identifiers],
+            "sensitive": [column.name for column in plan.sensitive],
+            "insensitive": [column.name for column in plan.insensitive],
+            "entity": None if plan.entity is None else plan.entity.facts.name,
+            "generalized": [column.column.facts.name for column in plan.generalized],
+            "elapsed": f"{report.elapsed} seconds",
+            "base_changes_at_publish": changes,
+            "published_by": role,
+        },
+    )
+
+
+def _relations(names: StorageNames) -> dict[str, Any]:
+    single = {"storage": names.storage, "mapping": names.mapping, "parts": names.parts}
+    single |= {"unknown": names.unknown, "source": names.source}
+    texts = {kind: None if name is None else str(name) for kind, name in single.items()}
+    return texts | {"nodes": [str(table) for table in names.nodes]}
+
+
+def record_refresh(db: Database, record: ReleaseRecord, storage: Identifier) -> None:
+    """Count a refreshed release and put the figures in the place of those before.
+
+    What was proven applies to the table as it was published, and stays as it is.
+
+    Parameters
+    ----------
+    storage : Identifier
+        What was refreshed.
+    """
+    fields, on_nodes = _fields(db, record), record.on_nodes
+    seen = db.row(
+        statement(
+            "recount_seen",
+            storage=storage,
+            generalized=(),
+            entity=record.entity is not None,
+            on_nodes=on_nodes,
+            columns=[
+                {
+                    "cell": Identifier.of(name),
+                    "alias": Identifier.of(f"q{place}"),
+                    "is_suppressed": suppressed_in(fields, "pattern", place),
+                }
+                for place, name in enumerate(record.quasi_identifiers)
+            ],
+        )
+    )
+    rows, cells = int(seen["rows"]), int(seen["suppressed"])
+    figures = {
+        "rows": rows,
+        "people": rows if record.entity is None else count_people(db, storage, on_nodes=on_nodes),
+        "classes": int(seen["classes"]),
+        "smallest_class": int(seen["smallest"]),
+        "average_class": int(seen["memberships"]) / max(1, int(seen["classes"])),
+        "largest_class": int(seen["largest"]),
+        "suppressed_cells": cells,
+        "suppressed_share": cells / max(1, rows * len(record.quasi_identifiers)),
+    }
+    change_release(db, record.name, figures | {"storage": str(storage)})
+
+
+def _fields(db: Database, record: ReleaseRecord) -> LevelFields:
+    """Return where the levels of a release's columns stand, from its own copies of their hierarchies."""
+    if not record.generalized:
+        return LevelFields((1,) * len(record.quasi_identifiers))
+    rows = db.rows(statement("fetch_heights"), record.name)
+    heights = dict(zip(record.generalized, (one["height"] for one in rows), strict=True))
+    return LevelFields(tuple(heights.get(name, 1) for name in record.quasi_identifiers))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
 from kanon_pg.core.json_numbers import is_number, is_whole
@@ -137,7 +137,7 @@ class AnonymizeRequest:
         Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
         what they take.
     release : str, optional
-        Name of the view in schema ``safe``, see `kanon_pg.release.naming.name_to_publish`; the relation's
+        Name of the view in schema ``safe``, see `kanon_pg.release.record.name_to_publish`; the relation's
         name unless given.
     diversity : str, optional
         Meaning of `l`, a name of `kanon_pg.core.privacy_models.DIVERSITIES`; 'frequency' unless given.
@@ -255,6 +255,25 @@ class DeclareRequest:
 
 
 DECLARE = Operation(DeclareRequest)
+
+
+def recorded_arguments(request: AnonymizeRequest) -> dict[str, Any]:
+    """Return all arguments of a call but for what only builders of hierarchies read: curators see the record.
+
+    Examples
+    --------
+    >>> asked = {"age": {"builder": "intervals", "cuts": [18, 65], "lowest": 1}}
+    >>> recorded_arguments(AnonymizeRequest("patients", 5, hierarchies=asked))["hierarchies"]
+    {'age': {'builder': 'intervals', 'lowest': 1, 'loss': 'ncp'}}
+    """
+    hierarchies = {
+        one.column: (
+            {"hierarchy": one.hierarchy} if one.builder is None else {"builder": one.builder["builder"]}
+        )
+        | {"lowest": one.lowest, "loss": one.loss}
+        for one in request.requested_hierarchies
+    }
+    return asdict(request) | {"hierarchies": None if request.hierarchies is None else hierarchies}
 
 
 _EXAMPLES = {

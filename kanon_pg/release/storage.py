@@ -85,16 +85,7 @@ def parts_of(keys: bytes, outcome: SolveOutcome) -> Parts | None:
     return Parts(bytes(row_types), bytes(first_rows), bytes(patterns))
 
 
-def write_parts(db: Database, table: Identifier, parts: Parts) -> None:
-    """Create the table that says which rows of divided row types have which pattern.
-
-    Parameters
-    ----------
-    table : Identifier
-        The table to create.
-    parts : Parts
-        Its content.
-    """
+def _write_parts(db: Database, table: Identifier, parts: Parts) -> None:
     db.execute(statement("create_parts", parts=table))
     db.load(
         table,
@@ -196,8 +187,8 @@ class StorageNames:
     ----------
     storage : Identifier
         The guarded materialized view.
-    mapping : Identifier
-        The table that says which columns to suppress for which row type.
+    mapping : Identifier or None
+        The table that says which columns to suppress for which row type; None in a release over time.
     parts : Identifier or None
         The table that says which rows of divided row types have which pattern, if any are divided.
     nodes : tuple of Identifier
@@ -210,7 +201,7 @@ class StorageNames:
     """
 
     storage: Identifier
-    mapping: Identifier
+    mapping: Identifier | None
     parts: Identifier | None = None
     nodes: tuple[Identifier, ...] = ()
     unknown: Identifier | None = None
@@ -252,28 +243,38 @@ def lasting_name(release: str) -> Identifier:
     return Identifier.of("kanon", derived_name(release, "storage"))
 
 
-def write_mapping(
-    db: Database, mapping: Identifier, keys: bytes, patterns: bytes, prices: bytes = b""
+def write_patterns(
+    db: Database, names: StorageNames, keys: bytes, outcome: SolveOutcome, parts: Parts | None
 ) -> None:
-    """Create the table that says which columns to suppress for which row type.
+    """Create the tables that say which row types, and which rows of divided ones, have which pattern.
 
     Parameters
     ----------
-    mapping : Identifier
-        The table to create.
-    keys, patterns : bytes
-        Row type hashes and masks of suppressed columns, packed, equal lengths.
-    prices : bytes
-        The certificate of the lower bound, see `kanon_pg.core.solving.SolveOutcome`; empty without one.
+    names : StorageNames
+        The tables to create.
+    keys : bytes
+        Hash of each row type, packed.
+    outcome : SolveOutcome
+        A solution for these row types, whose prices are stored with them.
+    parts : Parts or None
+        Of the same outcome, see `parts_of`.
 
     Raises
     ------
     ReleaseError
         If two row types have the same hash: the primary key, on which the view's counts rely, refuses it.
     """
+    if names.mapping is not None:
+        _write_mapping(db, names.mapping, keys, outcome)
+    if names.parts is not None and parts is not None:
+        _write_parts(db, names.parts, parts)
+
+
+def _write_mapping(db: Database, mapping: Identifier, keys: bytes, outcome: SolveOutcome) -> None:
     db.execute(statement("create_mapping", mapping=mapping))
-    columns = [PackedColumn("row_type", keys), PackedColumn("pattern", patterns)]
-    db.load(mapping, [*columns, PackedColumn("price", prices)] if prices else columns)
+    columns = [PackedColumn("row_type", keys), PackedColumn("pattern", outcome.patterns)]
+    prices = [PackedColumn("price", outcome.prices)] if outcome.prices else []
+    db.load(mapping, columns + prices)
     try:
         db.execute(statement("index_mapping", mapping=mapping))
     except DatabaseError as error:
@@ -329,7 +330,7 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "alias": Identifier.of(f"c{number}"),
             "output": column.identifier,
             "stored": Fragment(f"counted.c{number}"),
-            "looks": _looks(CanonicalColumn(column, Identifier.of(f"c{number}")), column.identifier),
+            "looks": _looks(CanonicalColumn(column, Identifier.of(f"c{number}"))),
         }
         for number, column in enumerate(plan.carried, 1)
     }
@@ -341,7 +342,7 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "alias": key.alias,
             "output": key.output,
             "stored": key.alias,
-            "looks": _looks(key, key.output),
+            "looks": _looks(key),
         }
         for key in plan.keys
     ]
@@ -363,7 +364,7 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
                 "expression": c.expression,
                 "alias": c.alias,
                 "base_hash": c.hashed("base"),
-                "looks": _looks(c, c.output),
+                "looks": _looks(c),
             }
             for c in plan.model_columns
         ],
@@ -374,12 +375,9 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
     }
 
 
-def _looks(column: CanonicalColumn, output: Identifier) -> dict[str, Fragment]:
+def _looks(column: CanonicalColumn) -> dict[str, Fragment]:
     """Return what stands for the cells of a column as readers see them, by the query that has these."""
-    tables = ("base", "typed", "classed", "one")
-    return {table: column.look(f"{table}.{column.alias}") for table in tables} | {
-        "stored": column.look(f"s.{output}")
-    }
+    return {table: column.look(f"{table}.{column.alias}") for table in ("base", "typed")}
 
 
 def _row_identity(plan: ReleasePlan) -> list[dict[str, Any]]:

@@ -122,7 +122,6 @@ def together_section(audit: AuditResult) -> Section | None:
                     "fewest",
                     "on average",
                     "rows not seen",
-                    "rows assumed",
                 ),
                 tuple(
                     (
@@ -133,7 +132,6 @@ def together_section(audit: AuditResult) -> Section | None:
                         thousands(one.smallest),
                         thousands(None) if one.average is None else f"{one.average:,.1f}",
                         thousands(one.unseen_rows),
-                        thousands(one.assumed_rows),
                     )
                     for one in audit.together
                 ),

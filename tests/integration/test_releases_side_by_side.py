@@ -25,9 +25,9 @@ insert into patients select i, i % 4, i % 3 from generate_series(1, 36) as i
 """
 
 OTHERS: dict[str, dict[str, Any]] = {
-    "ordinary": {},
+    "ordinary": {"remember": 2},
     "over time": {"over_time": {}},
-    "by a hierarchy": {"hierarchies": {"age": {"builder": "intervals", "width": 2}}},
+    "by a hierarchy": {"hierarchies": {"age": {"builder": "intervals", "width": 2}}, "remember": 2},
 }
 
 
@@ -83,7 +83,7 @@ class Moments:
 @pytest.fixture
 def moments(connection: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch) -> Moments:
     connection.execute(PATIENTS.encode())
-    publish(connection, "mine")
+    publish(connection, "mine", remember=2)
     return Moments(connection, monkeypatch)
 
 
@@ -124,8 +124,8 @@ def test_a_release_may_change_at_any_moment_while_another_is_published(
     moments: Moments, dsn: str, change: str
 ) -> None:
     for _ in moments.each(lambda: changing(dsn, "ordinary", change)):
-        publish(moments.connection, "other")
-        publish(moments.connection, "mine")
+        publish(moments.connection, "other", remember=2)
+        publish(moments.connection, "mine", remember=2)
 
 
 @pytest.mark.parametrize("kind", [SqlInterface, ClientInterface])
@@ -141,7 +141,7 @@ def test_four_sessions_publish_and_drop_releases_of_one_table(
             for turn in range(12):
                 release = f"release_{(number + turn) % 5}"
                 try:
-                    mine.anonymize("patients", 3, release=release)
+                    mine.anonymize("patients", 3, release=release, remember=2)
                     if turn % 2:
                         mine.drop(release)
                 except KanonError as error:

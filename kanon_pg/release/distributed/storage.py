@@ -17,7 +17,7 @@ from kanon_pg.core.packed import ITEM_BYTES
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
 from kanon_pg.db.citus import Distribution, distribution_of, owner_reads
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import created_everywhere, setting
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError
@@ -26,11 +26,9 @@ from kanon_pg.release.base import OWNER
 from kanon_pg.release.distributed.nodes import require_closed
 from kanon_pg.release.plan import ReleasePlan, recorded_plan
 from kanon_pg.release.publish import swap_view
+from kanon_pg.release.record import SHARDS_SCHEMA, ReleaseRecord
 from kanon_pg.release.recount import recount
 from kanon_pg.release.storage import StorageNames, storage_parts
-
-SHARDS_SCHEMA = "kanon_shards"
-"""Schema of what is stored on all nodes; nobody but the owner role may use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +125,18 @@ def create_shards(
         _distribute(db, plan, shards, names.storage)
         seed = secrets.token_hex(_SEED_BYTES)
         db.execute(statement("distributed/fill_shards", **parts, seed=Fragment("$1")), seed)
-        db.execute(statement("distributed/drop_table", table=parts["rules"]))
+        db.execute(statement("drop_table", table=parts["rules"]))
         _remove_small(db, parts, names.storage, k=k)
     return _create_reader(db, plan, names.storage)
 
 
-def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int) -> Identifier:
+def refresh_shards(db: Database, record: ReleaseRecord, base: RelationFacts, generation: int) -> Identifier:
     """Store the rows that the base table has now, by the rules of before, and show them instead.
 
     Parameters
     ----------
-    row : Row
-        The record of the release.
+    record : ReleaseRecord
+        The record of the release, which still has the storage of before.
     base : RelationFacts
         Its base table.
     generation : int
@@ -156,7 +154,7 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
     VerificationFailed
         If a class is too small, which would be a defect.
     """
-    plan = recorded_plan(db, row, base)
+    plan = recorded_plan(db, record, base)
     shards = shards_of(db, plan)
     if shards is None:
         raise ReleaseError(
@@ -165,16 +163,15 @@ def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int)
             hint="Publish it anew with kanon_anonymize.",
         )
     names = StorageNames(
-        storage=Identifier.of(SHARDS_SCHEMA, derived_name(row["name"], f"v{generation}")),
-        mapping=Identifier.of(row["mapping_schema"], row["mapping_name"]),
-        parts=Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
+        storage=Identifier.of(SHARDS_SCHEMA, derived_name(record.name, f"v{generation}")),
+        mapping=record.mapping,
+        parts=record.parts,
     )
-    shown = create_shards(db, plan, shards, names, k=row["k"])
-    if db.row(statement("distributed/count_rows", relation=names.storage))["rows"]:
-        recount(db, plan, names.storage, k=row["k"], on_nodes=True)
-    swap_view(db, plan, shown, k=row["k"])
-    drop_shards(db, Identifier.of(row["storage_schema"], row["storage_name"]))
-    db.execute(statement("distributed/record_storage"), row["name"], str(names.storage))
+    shown = create_shards(db, plan, shards, names, k=record.k)
+    if db.row(statement("count_rows", relation=names.storage))["rows"]:
+        recount(db, plan, names.storage, k=record.k, on_nodes=True)
+    swap_view(db, plan, shown, k=record.k)
+    drop_shards(db, record.stored)
     return names.storage
 
 
@@ -182,7 +179,7 @@ def drop_shards(db: Database, storage: Identifier) -> None:
     """Drop the storage of a release on all nodes, and what its view read."""
     with created_everywhere(db):
         db.execute(statement("distributed/drop_reader", reader=reader_of(storage)))
-        db.execute(statement("distributed/drop_table", table=storage))
+        db.execute(statement("drop_table", table=storage))
 
 
 def _parts(plan: ReleasePlan, shards: Shards, names: StorageNames) -> dict[str, Any]:
@@ -219,7 +216,7 @@ def _create_rules(db: Database, parts: dict[str, Any], names: StorageNames) -> I
         )
     db.execute(statement("distributed/create_rules", **parts, rules=rules, chances=chances))
     if names.parts is not None:
-        db.execute(statement("distributed/drop_table", table=chances))
+        db.execute(statement("drop_table", table=chances))
     return rules
 
 
@@ -233,9 +230,9 @@ def _distribute(db: Database, plan: ReleasePlan, shards: Shards, storage: Identi
 def _remove_small(db: Database, parts: dict[str, Any], storage: Identifier, *, k: int) -> None:
     small = Identifier.of(SHARDS_SCHEMA, derived_name(storage.name, "small"))
     db.execute(statement("distributed/collect_small", **parts, small=small, k=k))
-    if db.row(statement("distributed/count_rows", relation=small))["rows"]:
+    if db.row(statement("count_rows", relation=small))["rows"]:
         db.execute(statement("distributed/remove_small", **parts, small=small))
-    db.execute(statement("distributed/drop_table", table=small))
+    db.execute(statement("drop_table", table=small))
 
 
 def _create_reader(db: Database, plan: ReleasePlan, storage: Identifier) -> Fragment:

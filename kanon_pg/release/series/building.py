@@ -86,7 +86,7 @@ class Version:
     def drop(self, *kinds: str) -> None:
         """Drop tables that lived in this transaction."""
         for kind in kinds:
-            self.run("drop_table", table=self.scratch(kind))
+            self.db.execute(statement("drop_table", table=self.scratch(kind)))
 
     def class_parts(self, storage: Identifier) -> dict[str, Any]:
         """Return what templates need to number the classes of a storage."""

@@ -17,6 +17,7 @@ from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.plan import ReleasePlan, recorded_plan
+from kanon_pg.release.record import ReleaseRecord
 from kanon_pg.release.remembering import key_now
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.rules import OverTime, parse_over_time
@@ -153,12 +154,12 @@ def drop_series(db: Database, names: Sequence[str | None]) -> None:
         return
     key_view, current, *tables = names
     if key_view is not None:
-        db.execute(statement("series/drop_view", view=_in_kanon(key_view)))
+        db.execute(statement("drop_view", view=_in_kanon(key_view)))
     if current is not None:
         drop_base(db, current)
     for table in tables:
         if table is not None:
-            db.execute(statement("series/drop_table", table=_in_kanon(table)))
+            db.execute(statement("drop_table", table=_in_kanon(table)))
 
 
 def row_keys(db: Database, plan: ReleasePlan) -> tuple[str, ...]:
@@ -198,25 +199,23 @@ def _without_key(base: RelationFacts) -> UnsuitableRelation:
     )
 
 
-def require_key(db: Database, row: Row, series: Series) -> None:
+def require_key(db: Database, record: ReleaseRecord, series: Series) -> None:
     """Refuse a base relation whose rows could have come by other identities since they were published.
 
     Parameters
     ----------
-    row : Row
-        The record of the release, as ``fetch_release`` returns it.
-    series : Series
-        Its record as a release over time.
+    record, series
+        What is recorded of the release.
 
     Raises
     ------
     UnsuitableRelation
         If the columns that identify a row are no key any more.
     """
-    found = key_now(db, row["base"], series.keys, series.key_view)
+    found = key_now(db, record.base, series.keys, series.key_view)
     if found["holds"]:
         return
-    base, view = describe(db, str(row["base"]), OWNER).identifier, Identifier.of("safe", row["name"])
+    base, view = describe(db, str(record.base), OWNER).identifier, record.view
     are_there = len(found["columns"]) == len(series.keys)
     columns = ", ".join(str(Identifier.of(name)) for name in (found["columns"] if are_there else series.keys))
     make = f"Make {columns} the primary key again, or NOT NULL and UNIQUE"
@@ -330,21 +329,16 @@ def _kept_columns(plan: ReleasePlan) -> list[ColumnFacts]:
     return [column for column in plan.base.columns if column.name in kept]
 
 
-def plan_of_series(db: Database, row: Row, series: Series, names: SeriesNames) -> ReleasePlan:
+def plan_of_series(db: Database, record: ReleaseRecord, series: Series, names: SeriesNames) -> ReleasePlan:
     """Return the plan of a release over time from its record, whatever was declared since.
 
     The base relation has the columns of the view of identities, which follows renamed columns.
-
-    Parameters
-    ----------
-    row : Row
-        The record of the release, as ``fetch_release`` returns it.
     """
-    seen = described_as(db, names.current, describe(db, str(row["base"]), OWNER))
+    seen = described_as(db, names.current, describe(db, str(record.base), OWNER))
     request = series.request
     return recorded_plan(
         db,
-        row,
+        record,
         seen,
         weights=series.weights,
         models=request.models,

@@ -16,16 +16,14 @@ from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
-from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_empty, notice_redeclared
 from kanon_pg.release.base import OWNER, require_readable_base
-from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.much_suppressed import notice_much_suppressed
+from kanon_pg.release.building import BuiltRelease
 from kanon_pg.release.node_tables import (
     Hierarchies,
     create_unknown_view,
@@ -36,28 +34,11 @@ from kanon_pg.release.node_tables import (
     write_hierarchies,
 )
 from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.publish import (
-    drop_mapping,
-    drop_parts,
-    drop_storage,
-    name_storage,
-    shown_after,
-    swap_view,
-)
-from kanon_pg.release.record import (
-    drop_superseded,
-    forget_releases,
-    store_release,
-)
+from kanon_pg.release.publish import drop_storage, drop_table, name_storage, swap_view
+from kanon_pg.release.record import ReleaseRecord, base_changes, change_release, find_release, is_shown
 from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
-from kanon_pg.release.remembering import (
-    erase_from_versions,
-    notice_forgotten,
-    person_number,
-    remember,
-    remembered_versions,
-)
-from kanon_pg.release.report import ReleaseReport, make_report, release_utility
+from kanon_pg.release.remembering import erase_from_versions, person_number, remember
+from kanon_pg.release.report import make_report, recounted, release_utility
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import (
@@ -81,10 +62,8 @@ from kanon_pg.release.storage import (
     lasting_name,
     parts_of,
     storage_names,
-    write_mapping,
-    write_parts,
+    write_patterns,
 )
-from kanon_pg.release.telling import notice_telling
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -111,8 +90,8 @@ def require_no_series(db: Database, work: PublishingCall) -> None:
     )
 
 
-def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
-    """Publish the first version of a release over time.
+def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, Version]:
+    """Build the first version of a release over time.
 
     Parameters
     ----------
@@ -130,9 +109,9 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
     plan = replace(work.plan, base=described_as(db, names.current, work.plan.base))
-    nodes = storage_names(plan, generation).nodes
-    hierarchies = write_hierarchies(db, plan, nodes)
-    version = Version(db, plan, series, names, nodes, number=1)
+    fresh = storage_names(plan, generation)
+    hierarchies = write_hierarchies(db, plan, fresh.nodes)
+    version = Version(db, plan, series, names, fresh.nodes, number=1)
     entering = version.scratch("entering")
     version.db.execute(
         statement(
@@ -143,45 +122,42 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
             pending=None,
         )
     )
-    mark_seen(db, plan, nodes, Fragment(str(entering)))
+    mark_seen(db, plan, fresh.nodes, Fragment(str(entering)))
     counted, outcome = _enter(version, work, entering, hierarchies, cohorts_ever=None)
     storage = _build(version)
+    create_unknown_view(db, plan, replace(fresh, source=names.current), over_time=True)
     db.progress("recounting")
-    found = recount(db, plan, storage, k=request.k, nodes=nodes)
+    found = recount(db, plan, storage, k=request.k, nodes=fresh.nodes)
     _require_cohorts(version, found.rows)
     if (found.rows, found.suppressed_cells) != (counted.rows, outcome.suppressed_cells):
         raise _contradiction("rows or cells of the first version")
-    db.progress("publishing")
-    previous = db.rows(statement("fetch_release"), plan.name)
-    _notice_earlier(version, find_series(db, plan.name), previous)
-    notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
-    superseded = forget_releases(db, previous)
-    stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes, source=names.current)
-    create_unknown_view(db, plan, stored, over_time=True)
-    elapsed = time.monotonic() - work.started
-    report = make_report(plan, counted, outcome, found, k=request.k, elapsed=elapsed, certified=True)
-    utility = release_utility(outcome, found, certified=True)
-    store_release(db, plan, request, report, utility, stored, role=work.role)
-    store_series(db, plan.name, series, names)
+    _notice_earlier(version)
+    built = BuiltRelease(
+        plan=plan,
+        names=replace(fresh, storage=storage, mapping=None, source=None),
+        shown=storage,
+        rows=counted.rows,
+        report=make_report(plan, counted, outcome, found, k=request.k, certified=True),
+        utility=release_utility(outcome, found, certified=True),
+        changes=base_changes(db, plan.base.oid),
+        unseen_by=_this_transaction(db),
+    )
+    return built, version
+
+
+def record_start(version: Version) -> None:
+    """Record the first version of a release over time, after the release itself."""
+    store_series(version.db, version.plan.name, version.series, version.names)
     _record_series(version)
-    _remember_version(version, storage)
-    with shown_after(db, plan, storage, k=request.k, unseen_by=_this_transaction(db)):
-        check_beside_queries(db, release=plan.name)
-        notice_side_by_side(db, plan.name, role=work.role)
-    drop_superseded(db, superseded)
-    notice_telling(db, work.plan, storage, rows=counted.rows)
-    name_storage(db, plan.name, storage)
-    notice_much_suppressed(db, request, plan, report)
-    return report
 
 
-def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None:
+def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory: int) -> None:
     """Publish the next version of a release over time.
 
     Parameters
     ----------
-    row : Row
-        The record of the release.
+    record : ReleaseRecord
+        What is recorded of the release.
     memory : int
         Bytes that all processes may use together.
 
@@ -195,10 +171,10 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
     names = require_names(series)
-    base = describe(db, str(row["base"]), OWNER)
+    base = describe(db, str(record.base), OWNER)
     require_readable_base(db, base, whole=False)
-    require_key(db, row, series)
-    version = _reopened(db, row, series, names)
+    require_key(db, record, series)
+    version = _reopened(db, record, series, names)
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
     mark_seen(db, version.plan, version.nodes, Fragment(str(version.scratch("changes"))))
@@ -209,22 +185,20 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     work = PublishingCall(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
     _let_enter(version, work)
     version.drop("changes")
-    _publish(version, row)
+    _publish(version, record)
     _notice_version(version)
     notice_empty(db, base, version.plan.view)
-    notice_redeclared(db, base, row)
-    notice_unknown(db, row, over_time=True)
+    notice_redeclared(db, base, record)
+    notice_unknown(db, record, over_time=True)
 
 
-def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) -> None:
+def erase_person(db: Database, record: ReleaseRecord, series: Series, person: Sequence[str]) -> None:
     """Erase the stored cells of a person and publish a version without their cohorts.
 
     Parameters
     ----------
-    row : Row
-        The record of the release.
-    series : Series
-        Its record as a release over time.
+    record, series
+        What is recorded of the release.
     person : sequence of str
         The value of the column that identifies people, or the values of the key, as text.
 
@@ -235,21 +209,20 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     UnknownName
         If nothing is stored of this person.
     """
-    version = _reopened(db, row, series, require_names(series))
-    number = person_number(db, row, series.keys, person)
+    version = _reopened(db, record, series, require_names(series))
+    number = person_number(db, record, series.keys, person)
     erased = version.run("erase_members", number, version.number, cells=version.cells())
     erased += version.run("erase_pending", number)
-    erase_from_versions(db, row, series.keys, number, elsewhere=erased)
+    erase_from_versions(db, record, series.keys, number, elsewhere=erased)
     version.run("withhold_erased")
     forget_values(db, version.plan, version.nodes, Fragment(f"{version.names.current}()"))
-    _publish(version, row)
+    _publish(version, record)
     _notice_version(version)
 
 
-def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> Version:
-    plan = plan_of_series(db, row, series, names)
-    nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
-    return Version(db, plan, series, names, nodes, series.version + 1)
+def _reopened(db: Database, record: ReleaseRecord, series: Series, names: SeriesNames) -> Version:
+    plan = plan_of_series(db, record, series, names)
+    return Version(db, plan, series, names, record.nodes, series.version + 1)
 
 
 def _columns(plan: ReleasePlan) -> list[Identifier]:
@@ -423,16 +396,15 @@ def _enter(
     work = replace(work, plan=plan)
     counted, outcome = count_and_solve(work, hierarchies)
     parts = parts_of(counted.row_types.keys, outcome)
+    mapping = version.scratch("mapping")
     names = StorageNames(
         storage=version.scratch("batch"),
-        mapping=version.scratch("mapping"),
+        mapping=mapping,
         parts=None if parts is None else version.scratch("parts"),
         nodes=version.nodes,
     )
     db.progress("writing")
-    write_mapping(db, names.mapping, counted.row_types.keys, outcome.patterns, outcome.prices)
-    if names.parts is not None and parts is not None:
-        write_parts(db, names.parts, parts)
+    write_patterns(db, names, counted.row_types.keys, outcome, parts)
     db.progress("building cohorts")
     create_storage(db, plan, names, k=version.k, rows=counted.rows)
     found = recount(db, plan, names.storage, k=version.k, nodes=version.nodes)
@@ -446,9 +418,9 @@ def _enter(
     if waits is not None:
         version.drop("waits")
     drop_storage(db, names.storage)
-    drop_mapping(db, names.mapping)
+    drop_table(db, mapping)
     if names.parts is not None:
-        drop_parts(db, names.parts)
+        drop_table(db, names.parts)
     version.drop("entering")
     return counted, outcome
 
@@ -508,7 +480,7 @@ _NO_ROWS = Recount(
 """What a version contains from which everybody left."""
 
 
-def _publish(version: Version, row: Row) -> None:
+def _publish(version: Version, record: ReleaseRecord) -> None:
     """Build, recount and publish a version in the place of the one before, and record it."""
     db, plan = version.db, version.plan
     storage, before = _build(version), lasting_name(plan.name)
@@ -520,40 +492,22 @@ def _publish(version: Version, row: Row) -> None:
     if db.row(statement("series/is_populated"), str(before))["populated"]:
         _compare(version, before, storage)
     db.progress("publishing")
-    _remember_version(version, storage)
-    _notice_dropped_view(version)
-    swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
-    if row["storage_name"]:
-        drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
-    storage = name_storage(db, plan.name, storage)
-    db.execute(
-        statement("series/record_storage"),
-        plan.name,
-        str(storage),
-        found.rows,
-        found.people,
-        found.classes,
-        found.smallest_class,
-        found.average_class,
-        found.largest_class,
-        found.suppressed_cells,
-        found.weighted_cost,
-    )
-    _record_series(version)
-
-
-def _remember_version(version: Version, storage: Identifier) -> None:
     request = version.series.request
     if request.remember is not None:
-        remember(
-            version.db,
-            version.plan,
-            storage,
-            version.number,
-            k=version.k,
-            keys=version.series.keys,
-            most=request.remember,
-        )
+        keys = version.series.keys
+        remember(db, plan, storage, version.number, k=version.k, keys=keys, most=request.remember)
+    _notice_dropped_view(version)
+    swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
+    if record.storage is not None:
+        drop_storage(db, record.storage)
+    figures = {
+        "storage": str(name_storage(db, plan.name, storage)),
+        "weighted_cost": found.weighted_cost,
+        "base_changes_at_publish": base_changes(db, plan.base.oid),
+    }
+    unproven = dict.fromkeys(("lower_bound", "gap", "bound_method", "usefulness"))
+    change_release(db, plan.name, recounted(plan, found) | figures | unproven | {"optimal": False})
+    _record_series(version)
 
 
 def _require_cohorts(version: Version, rows: int | None) -> int:
@@ -636,7 +590,7 @@ def _notice_version(version: Version) -> None:
 def _notice_dropped_view(version: Version) -> None:
     """Say that the view of the release was dropped, which perhaps was to end it, and is there again."""
     db, plan = version.db, version.plan
-    if not db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
+    if not is_shown(db, plan.name, plan.base.oid):
         db.notice(
             f"The view {plan.view} was dropped. This version publishes it anew, with the rights of a new "
             f"view; SELECT kanon_drop({Literal(plan.name)}); ends the release."
@@ -654,11 +608,12 @@ def _notice_other_people(version: Version) -> None:
         )
 
 
-def _notice_earlier(version: Version, earlier: Series | None, previous: Sequence[Row]) -> None:
+def _notice_earlier(version: Version) -> None:
     """Say what an earlier release of the name and this one disclose together."""
     db, view = version.db, version.plan.view
+    earlier = find_series(db, version.plan.name)
     if earlier is None or earlier.names is None:
-        if previous:
+        if find_release(db, version.plan.name) is not None:
             db.notice(
                 f"{view} was published before without over_time: who kept that release can compare it with "
                 "this one. The guarantee about versions begins here."
