@@ -11,7 +11,7 @@ from kanon_pg.db.identifiers import Literal, array_element
 from kanon_pg.errors import in_words
 
 if TYPE_CHECKING:
-    from kanon_pg.release.composition import Composition
+    from kanon_pg.release.compare.composition import Composition
 
 
 def percent(share: float) -> str:

@@ -22,10 +22,10 @@ from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, L
 from kanon_pg.hierarchies.storage import hierarchy_in
 from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
-from kanon_pg.release.composition import COMPOSITION, Composition
-from kanon_pg.release.linking import LINK
-from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.release.compare.composition import COMPOSITION, Composition
+from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
+from kanon_pg.release.publish.report import ReleaseReport
 
 Arguments = Mapping[str, Any]
 """The arguments of a SQL function, by the names of its request's fields."""

@@ -32,12 +32,13 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
-from kanon_pg.release import linking, releasing
+from kanon_pg.release import releasing
 from kanon_pg.release.certificate import CERTIFICATE
-from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
-from kanon_pg.release.linking import LINK
-from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.release.compare.composition import COMPOSITION, NOT_SEEN, Composition
+from kanon_pg.release.declare import linking
+from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
+from kanon_pg.release.publish.report import ReleaseReport
 from kanon_pg.tables.whole_file import complete_or_absent
 
 

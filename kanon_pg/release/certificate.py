@@ -25,8 +25,8 @@ from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
 from kanon_pg.relations.subject import no_rows, require_usable, resolve
-from kanon_pg.release.base import require_readable_base
-from kanon_pg.release.record import ReleaseRecord, existing_release
+from kanon_pg.release.plan.base import require_readable_base
+from kanon_pg.release.plan.record import ReleaseRecord, existing_release
 from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
 
@@ -38,7 +38,7 @@ class CertificateRequest:
     Parameters
     ----------
     release : str
-        See `kanon_pg.release.record.existing_release`.
+        See `kanon_pg.release.plan.record.existing_release`.
     time_limit : float
         Seconds for a search for prices, > 0, where the release has none.
     """

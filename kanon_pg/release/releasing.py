@@ -15,18 +15,17 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
-from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_readable_base
-from kanon_pg.release.building import BuiltRelease, build_release
-from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
-from kanon_pg.release.distributed.storage import refresh_shards
-from kanon_pg.release.much_suppressed import notice_much_suppressed
-from kanon_pg.release.node_tables import forget_values, mark_seen, notice_unknown
-from kanon_pg.release.plan import plan_release, recorded_plan
-from kanon_pg.release.publish import drop_view, name_storage, shown_after
-from kanon_pg.release.record import ReleaseRecord, existing_release, find_release, is_shown
-from kanon_pg.release.remembering import (
+from kanon_pg.release.compare.side_by_side import notice_side_by_side
+from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
+from kanon_pg.release.plan.base import OWNER, require_readable_base
+from kanon_pg.release.plan.nodes import refuse_over_time, require_nodes
+from kanon_pg.release.plan.planning import plan_release, recorded_plan
+from kanon_pg.release.plan.record import ReleaseRecord, existing_release, find_release, is_shown
+from kanon_pg.release.plan.request import AnonymizeRequest, require_sensitive
+from kanon_pg.release.publish.building import BuiltRelease, build_release
+from kanon_pg.release.publish.much_suppressed import notice_much_suppressed
+from kanon_pg.release.publish.node_tables import forget_values, mark_seen, notice_unknown
+from kanon_pg.release.publish.remembering import (
     erase_from_versions,
     is_in_base,
     key_now,
@@ -36,8 +35,11 @@ from kanon_pg.release.remembering import (
     remembered_versions,
     with_row_keys,
 )
-from kanon_pg.release.report import ReleaseReport, record_refresh, store_release
-from kanon_pg.release.request import AnonymizeRequest, require_sensitive
+from kanon_pg.release.publish.report import ReleaseReport, record_refresh, store_release
+from kanon_pg.release.publish.shards import refresh_shards
+from kanon_pg.release.publish.solving import PublishingCall
+from kanon_pg.release.publish.telling import notice_telling, refuse_generated
+from kanon_pg.release.publish.view import drop_view, name_storage, shown_after
 from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import find_series
 from kanon_pg.release.series.versions import (
@@ -47,9 +49,7 @@ from kanon_pg.release.series.versions import (
     require_no_series,
     start_series,
 )
-from kanon_pg.release.solving import PublishingCall
 from kanon_pg.release.superseded import drop_superseded, forget_release
-from kanon_pg.release.telling import notice_telling, refuse_generated
 from kanon_pg.runner.parent import memory_budget
 
 
@@ -143,7 +143,7 @@ def refresh(db: Database, release: str) -> None:
     Parameters
     ----------
     release : str
-        See `kanon_pg.release.record.existing_release`.
+        See `kanon_pg.release.plan.record.existing_release`.
 
     Raises
     ------

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import drop_base
 from kanon_pg.db.statements import statement
-from kanon_pg.release.distributed.storage import drop_shards
-from kanon_pg.release.node_tables import drop_hierarchies
-from kanon_pg.release.publish import drop_storage, drop_table
-from kanon_pg.release.record import ReleaseRecord
-from kanon_pg.release.remembering import forget_versions, remembered_versions
+from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.publish.node_tables import drop_hierarchies
+from kanon_pg.release.publish.remembering import forget_versions, remembered_versions
+from kanon_pg.release.publish.shards import drop_shards
+from kanon_pg.release.publish.view import drop_storage, drop_table
 from kanon_pg.release.series.record import drop_series, forget_series
 
 

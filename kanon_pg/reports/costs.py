@@ -6,7 +6,7 @@ from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
 from kanon_pg.audit.sentences import about_not_compared, about_together, counted, percent
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
-from kanon_pg.release.composition import NOT_SEEN
+from kanon_pg.release.compare.composition import NOT_SEEN
 from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, thousands
 
 

@@ -551,7 +551,7 @@ def test_a_partition_is_compared(interface: Interface) -> None:
 def test_releases_of_many_rows_are_not_compared_unasked(
     hospital: Interface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kanon_pg.release.composition._MOST_ROWS", 719)
+    monkeypatch.setattr("kanon_pg.release.compare.side_by_side._MOST_ROWS", 719)
     publish(hospital, "by_age", "age")
     publish(hospital, "by_sex", "sex")
     (notice,) = side_by_side(hospital)

@@ -19,7 +19,9 @@ from psycopg.types.range import Range
 
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import KanonError, NotPermitted, ReleaseError
-from kanon_pg.release import declaration, releasing, solving
+from kanon_pg.release import releasing
+from kanon_pg.release.declare import declaration
+from kanon_pg.release.publish import solving
 from tests.fixtures import dividing_solver
 from tests.fixtures.memory import ANSWERS
 from tests.fixtures.memory.mirror import NOT_COMPARED, Mirror

@@ -13,8 +13,9 @@ import pytest
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import KanonError, ReleaseBusy, UnknownName
-from kanon_pg.release import composition as compositions
 from kanon_pg.release import releasing
+from kanon_pg.release.compare import composition as compositions
+from kanon_pg.release.compare import side_by_side
 from tests.fixtures.interfaces import ClientInterface, Interface, SqlInterface
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,8 @@ class Moments:
         for name in ("rows", "row", "read", "execute"):
             patch.setattr(PsycopgDatabase, name, self._counting(getattr(PsycopgDatabase, name)))
         patch.setattr(releasing, "notice_side_by_side", self._counted(releasing.notice_side_by_side))
-        patch.setattr(compositions, "composition", self._counted(compositions.composition))
+        for module in (compositions, side_by_side):
+            patch.setattr(module, "composition", self._counted(compositions.composition))
 
     def _counting(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run(db: PsycopgDatabase, *arguments: Any) -> Any:

@@ -10,10 +10,10 @@ from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.remembering import hashed_cells
+from kanon_pg.release.plan.over_time import OverTime
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.publish.remembering import hashed_cells
 from kanon_pg.release.series.record import Series, SeriesNames
-from kanon_pg.release.series.rules import OverTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from kanon_pg.db.readers import define_base, drop_base, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.release.base import OWNER
-from kanon_pg.release.plan import ReleasePlan, recorded_plan
-from kanon_pg.release.record import ReleaseRecord
-from kanon_pg.release.remembering import key_now
-from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.series.rules import OverTime, parse_over_time
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.over_time import OverTime, parse_over_time
+from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
+from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.plan.request import AnonymizeRequest
+from kanon_pg.release.publish.remembering import key_now
 
 OWN_COLUMNS = ("kanon_row", "kanon_fingerprint", "kanon_who", "kanon_member", "kanon_same")
 """Names that the view of identities and the table of changes add to the columns of the base relation."""

@@ -21,10 +21,14 @@ from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.counting import Counted
-from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_readable_base
-from kanon_pg.release.building import BuiltRelease
-from kanon_pg.release.node_tables import (
+from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
+from kanon_pg.release.plan.base import OWNER, require_readable_base
+from kanon_pg.release.plan.over_time import parse_over_time
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.record import ReleaseRecord, base_changes, change_release, find_release, is_shown
+from kanon_pg.release.plan.request import AnonymizeRequest
+from kanon_pg.release.publish.building import BuiltRelease
+from kanon_pg.release.publish.node_tables import (
     Hierarchies,
     create_unknown_view,
     forget_values,
@@ -33,13 +37,19 @@ from kanon_pg.release.node_tables import (
     packed_hierarchy,
     write_hierarchies,
 )
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.publish import drop_storage, drop_table, name_storage, swap_view
-from kanon_pg.release.record import ReleaseRecord, base_changes, change_release, find_release, is_shown
-from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
-from kanon_pg.release.remembering import erase_from_versions, person_number, remember
-from kanon_pg.release.report import make_report, recounted, release_utility
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.publish.recount import Recount, as_seen, is_what_was_solved, recount, require_models
+from kanon_pg.release.publish.remembering import erase_from_versions, person_number, remember
+from kanon_pg.release.publish.report import make_report, recounted, release_utility
+from kanon_pg.release.publish.solving import PublishingCall, count_and_solve
+from kanon_pg.release.publish.storage import (
+    StorageNames,
+    create_storage,
+    lasting_name,
+    parts_of,
+    storage_names,
+    write_patterns,
+)
+from kanon_pg.release.publish.view import drop_storage, drop_table, name_storage, swap_view
 from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import (
     Series,
@@ -53,17 +63,7 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
-from kanon_pg.release.series.rules import parse_over_time
 from kanon_pg.release.series.waiting import FRESH, let_classes_wait, room_to_wait
-from kanon_pg.release.solving import PublishingCall, count_and_solve
-from kanon_pg.release.storage import (
-    StorageNames,
-    create_storage,
-    lasting_name,
-    parts_of,
-    storage_names,
-    write_patterns,
-)
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:

@@ -7,7 +7,7 @@ changes how much is lost, but nothing of what is promised.
 from __future__ import annotations
 
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.release.generalized import float_literal
+from kanon_pg.release.plan.generalized import float_literal
 from kanon_pg.release.series.building import Version
 
 FRESH = 0

@@ -1,4 +1,4 @@
--- Says what several releases disclose together; kanon_pg/release/composition.py has the arguments.
+-- Says what several releases disclose together; kanon_pg/release/compare/composition.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition(
 {{ composition.parameters }}
 )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
-from kanon_pg.release.request import AnonymizeRequest, option_fields, recorded_arguments
+from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchies
+from kanon_pg.release.plan.request import AnonymizeRequest, option_fields, recorded_arguments
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from kanon_pg.errors import (
     VerificationFailed,
     as_given,
 )
-from kanon_pg.release import solving
+from kanon_pg.release.publish import solving
 from kanon_pg.runner import parent
 from tests.fixtures.memory import ANSWERS, Relation
 from tests.fixtures.memory.refusals import RELEASE_CASES

@@ -25,12 +25,16 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_published
-from kanon_pg.release.base import require_suitable
-from kanon_pg.release.distributed.nodes import require_nodes
-from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
-from kanon_pg.release.record import ReleaseRecord, name_to_publish
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.plan.advice import (
+    notice_repeated_identifiers,
+    notice_undeclared,
+    notice_unique_published,
+)
+from kanon_pg.release.plan.base import require_suitable
+from kanon_pg.release.plan.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
+from kanon_pg.release.plan.nodes import require_nodes
+from kanon_pg.release.plan.record import ReleaseRecord, name_to_publish
+from kanon_pg.release.plan.request import AnonymizeRequest
 
 
 def plan_hierarchies(

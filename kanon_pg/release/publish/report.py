@@ -12,11 +12,11 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.counting import Counted
-from kanon_pg.release.plan import ReleasePlan, suppressed_in
-from kanon_pg.release.record import ReleaseRecord, change_release, insert_release
-from kanon_pg.release.recount import Recount, count_people
-from kanon_pg.release.request import AnonymizeRequest, recorded_arguments
-from kanon_pg.release.storage import StorageNames
+from kanon_pg.release.plan.planning import ReleasePlan, suppressed_in
+from kanon_pg.release.plan.record import ReleaseRecord, change_release, insert_release
+from kanon_pg.release.plan.request import AnonymizeRequest, recorded_arguments
+from kanon_pg.release.publish.recount import Recount, count_people
+from kanon_pg.release.publish.storage import StorageNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def store_release(
     role : str
         Who published it.
     changes : int or None
-        See `kanon_pg.release.record.base_changes`, from before its rows were read.
+        See `kanon_pg.release.plan.record.base_changes`, from before its rows were read.
     """
     figures = asdict(report)
     del figures["release"]

@@ -13,7 +13,7 @@ from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.canonical import as_seen
 from kanon_pg.relations.subject import stored_declaration
-from kanon_pg.release.record import ReleaseRecord
+from kanon_pg.release.plan.record import ReleaseRecord
 
 _ROWS_LOOKED_AT = 100_000
 _FEWEST_ROWS = 100

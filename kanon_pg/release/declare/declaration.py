@@ -14,9 +14,9 @@ from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.links import linked_people
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration
-from kanon_pg.release.advice import notice_repeated_identifiers
-from kanon_pg.release.base import require_suitable
-from kanon_pg.release.request import DeclareRequest
+from kanon_pg.release.plan.advice import notice_repeated_identifiers
+from kanon_pg.release.plan.base import require_suitable
+from kanon_pg.release.plan.request import DeclareRequest
 
 
 def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -> None:

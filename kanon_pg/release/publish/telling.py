@@ -16,7 +16,7 @@ from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.plan.planning import ReleasePlan
 
 _MOST_ROWS, _FEWEST_ROWS = 10_000, 1_000
 """Rows of a sample, in which each pair of columns is counted: with many pairs it is smaller."""

@@ -19,10 +19,10 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
-from kanon_pg.release.generalized import GeneralizedColumn, node_parts
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.record import ReleaseRecord
-from kanon_pg.release.storage import StorageNames
+from kanon_pg.release.plan.generalized import GeneralizedColumn, node_parts
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.publish.storage import StorageNames
 
 _DATA_EXCEPTION, _INTEGRITY, _CANNOT_COERCE = "22", "23", "42846"
 

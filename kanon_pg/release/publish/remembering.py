@@ -1,4 +1,4 @@
-"""Versions of releases that are remembered: which row was in which class, for `kanon_pg.release.composition`.
+"""Versions of releases that are remembered: which row was in which class, to be compared with others.
 
 A version is remembered when it is published, so that nothing has to be found out about it later: its storage
 says which row is which then, also after rows changed, and rows that look alike are told apart.
@@ -18,9 +18,9 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import entity_column
-from kanon_pg.release.base import OWNER
-from kanon_pg.release.plan import ROW, ReleasePlan
-from kanon_pg.release.record import ReleaseRecord
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.planning import ROW, ReleasePlan
+from kanon_pg.release.plan.record import ReleaseRecord
 
 _NOT_OF_THE_TYPE = ("22", "23")
 """Classes of SQLSTATE: data that a type, or a domain's constraint, does not take."""

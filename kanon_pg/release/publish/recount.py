@@ -24,8 +24,8 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted, are_many_classes, fingerprint
-from kanon_pg.release.generalized import GeneralizedColumn, float_literal, node_parts
-from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.plan.generalized import GeneralizedColumn, float_literal, node_parts
+from kanon_pg.release.plan.planning import ReleasePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ def require_models(
     storage : Identifier
         The materialized view.
     found : Recount
-        What `kanon_pg.release.recount.recount` found in it.
+        What `kanon_pg.release.publish.recount.recount` found in it.
     is_whole : bool
         Whether it holds every row of the base relation. Otherwise its own distribution is not the one
         that t-closeness compares with, and only the guard can check that.

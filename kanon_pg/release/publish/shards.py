@@ -1,5 +1,7 @@
 """The storage of a release on all nodes: which releases have one, how it is filled, how the view reads it.
 
+`kanon_pg.release.plan.nodes` refuses where the nodes do not answer the owner role, or answer others.
+
 A refresh fills a new storage by the old rules and swaps them.
 
 Citus has no snapshot across nodes. So nothing that is promised rests on reading the base table twice: classes
@@ -22,13 +24,13 @@ from kanon_pg.db.settings import created_everywhere, setting
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError
 from kanon_pg.relations.counting import HASH_SEED
-from kanon_pg.release.base import OWNER
-from kanon_pg.release.distributed.nodes import require_closed
-from kanon_pg.release.plan import ReleasePlan, recorded_plan
-from kanon_pg.release.publish import swap_view
-from kanon_pg.release.record import SHARDS_SCHEMA, ReleaseRecord
-from kanon_pg.release.recount import recount
-from kanon_pg.release.storage import StorageNames, storage_parts
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.nodes import require_closed
+from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
+from kanon_pg.release.plan.record import SHARDS_SCHEMA, ReleaseRecord
+from kanon_pg.release.publish.recount import recount
+from kanon_pg.release.publish.storage import StorageNames, storage_parts
+from kanon_pg.release.publish.view import swap_view
 
 
 @dataclass(frozen=True, slots=True)

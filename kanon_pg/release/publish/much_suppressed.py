@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from kanon_pg.core.privacy_models import MODEL_PARAMETERS
 from kanon_pg.db.protocol import Database
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.request import AnonymizeRequest
+from kanon_pg.release.publish.report import ReleaseReport
 
 _NEARLY_ALL = 0.9
 

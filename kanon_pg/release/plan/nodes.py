@@ -10,7 +10,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reader_role, reading, require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
-from kanon_pg.release.base import OWNER
+from kanon_pg.release.plan.base import OWNER
 
 _CONNECTION_FAILED = "08"
 """Class of SQLSTATE."""

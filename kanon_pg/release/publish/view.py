@@ -13,9 +13,9 @@ from kanon_pg.db.settings import setting
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.record import is_shown
-from kanon_pg.release.storage import lasting_name
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.record import is_shown
+from kanon_pg.release.publish.storage import lasting_name
 
 _WAIT_SECONDS = 0.1
 _INVALID_REPLACEMENT = "42P16"

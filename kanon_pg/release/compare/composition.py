@@ -21,18 +21,18 @@ from itertools import combinations
 from typing import Annotated, Any
 
 from kanon_pg.db.catalog import describe, describe_readable
-from kanon_pg.db.failures import LOCK_NOT_AVAILABLE, SERIALIZATION_FAILURE, UNDEFINED_COLUMN, UNDEFINED_TABLE
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal, array_element
+from kanon_pg.db.failures import LOCK_NOT_AVAILABLE, UNDEFINED_COLUMN, UNDEFINED_TABLE
+from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.operation import Argument, Operation
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.settings import exact_text, setting, working_memory
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, ReleaseBusy, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.arguments import check_k
-from kanon_pg.release.base import OWNER
-from kanon_pg.release.plan import recorded_plan
-from kanon_pg.release.record import ReleaseRecord, existing_release, find_release
-from kanon_pg.release.remembering import (
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.planning import recorded_plan
+from kanon_pg.release.plan.record import ReleaseRecord, existing_release, find_release
+from kanon_pg.release.publish.remembering import (
     RememberedVersion,
     linked_parts,
     remembered_versions,
@@ -44,9 +44,6 @@ from kanon_pg.runner.parent import memory_budget
 MOST = 12
 """Releases at once; each pair of them is counted, too."""
 
-_MOST_ROWS = 1_000_000
-"""Rows of all releases that are compared unasked: it takes about as long as to refresh them."""
-
 NOT_SEEN = (
     "Not seen: exports, versions that were not remembered, releases of other tables about the same people."
 )
@@ -54,9 +51,6 @@ NOT_SEEN = (
 
 _LONGEST_WAIT = "500ms"
 """For locks: below ``deadlock_timeout``, so that a comparison ends before it ends what waits for it."""
-
-_INTERVENTION = ("57", "08")
-"""Classes of SQLSTATE: somebody intervened (a cancelled statement, a limit, a shutdown); no connection."""
 
 _VERSION = re.compile(r"(.+)@([0-9]{1,18})", re.DOTALL)
 _REMEMBER = """kanon_anonymize with options => '{"remember": 5}'."""
@@ -69,8 +63,8 @@ class CompositionRequest:
     Parameters
     ----------
     releases : sequence of str
-        Names as `kanon_pg.release.record.existing_release` takes them, or with a version: ``patients@3``. A
-        release over time without a version stands for all its versions.
+        Names as `kanon_pg.release.plan.record.existing_release` takes them, or with a version:
+        ``patients@3``. A release over time without a version stands for all its versions.
     k : int, optional
         Fewest people that should be left, >= 2.
     """
@@ -239,9 +233,6 @@ def _changed_meanwhile() -> ReleaseBusy:
     )
 
 
-# --- which releases -----------------------------------------------------------------------------------------
-
-
 def _source(db: Database, given: str) -> _Compared:
     version = _VERSION.fullmatch(given)
     if version is None or find_release(db, given) is not None:
@@ -326,9 +317,6 @@ def _table_of(db: Database, source: _Compared) -> int:
     return table
 
 
-# --- their classes ------------------------------------------------------------------------------------------
-
-
 def _compared(db: Database, sources: Sequence[_Compared], k: int | None) -> tuple[Composition, ...]:
     together = _subsets(len(sources))
     least = [min(sources[place].k for place in places) if k is None else k for places in together]
@@ -405,81 +393,3 @@ def _linked(db: Database, source: _Compared) -> Mapping[str, Any]:
     names = require_names(source.series)
     parts = linked_parts(plan_of_series(db, source.record, source.series, names), source.record.stored)
     return parts | {"members": names.members, "cohorts": names.cohorts} if source.all_versions else parts
-
-
-# --- notices ------------------------------------------------------------------------------------------------
-
-
-def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
-    """Say what a release and others disclose together, of what reads the same table, with the same readers.
-
-    Parameters
-    ----------
-    release : str
-        Name of a release that was published just now.
-    role : str
-        Who published it.
-    """
-    others = db.rows(statement("releases_for_same_readers"), release)[: MOST - 1]
-    same = [row for row in others if row["is_same"]]
-    if same:
-        _notice_together(db, release, same, role)
-    if len(same) < len(others):  # of views, partitions: rows may not be matched
-        _notice_together(db, release, others, role)
-
-
-def _notice_together(db: Database, release: str, others: Sequence[Row], role: str) -> None:
-    names = [release, *(row["release"] for row in others)]
-    first, *more = others[0]["readers"]
-    who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
-    views = ", ".join(str(Identifier.of("safe", name)) for name in names)
-    array = "{" + ",".join(map(array_element, names)) + "}"
-    call = f"SELECT * FROM kanon_composition({Literal(array)});"
-    if sum(row["rows"] for row in others) + others[0]["own_rows"] > _MOST_ROWS:
-        db.notice(f"{who} may read {views}. {call} says what they disclose together.")
-        return
-    whole = _compared_or_error(db, names, role)
-    if isinstance(whole, KanonError):
-        why = " ".join(filter(None, (whole.message, whole.hint)))
-        db.notice(f"{who} may read {views}. What they disclose together is not known: {why}")
-        return
-    db.notice(f"{who} may read {views}: together these leave {_left_by(whole)}. {call} says more.")
-
-
-class _Undo(Exception):
-    """Undoes the savepoint of a comparison that succeeded."""
-
-
-def _compared_or_error(db: Database, names: Sequence[str], role: str) -> Composition | KanonError:
-    """Compare releases; what prevents it is returned, but for what ends the whole call.
-
-    The comparison locks the other releases, which a call that publishes one of them wants for itself, while
-    it may compare this one. A savepoint that is undone gives the locks back.
-    """
-    try:
-        with db.savepoint():
-            whole = composition(db, CompositionRequest(names), role=role)[0]
-            raise _Undo
-    except _Undo:
-        return whole
-    except KanonError as error:
-        if _ends_the_call(error):
-            raise
-        return error
-
-
-def _ends_the_call(error: KanonError) -> bool:
-    """Whether the user or a limit stopped the call, or it cannot be completed whatever it does next."""
-    if isinstance(error, DatabaseError):
-        state = error.server_state
-        return state is None or state == SERIALIZATION_FAILURE or state.startswith(_INTERVENTION)
-    return isinstance(error, LimitExceeded)
-
-
-def _left_by(whole: Composition) -> str:
-    if not whole.people_below:
-        return f"nobody among fewer than {whole.k}"
-    return (
-        f"{whole.people_below} of {whole.people} people among fewer than {whole.k}, somebody among "
-        f"{whole.smallest}"
-    )

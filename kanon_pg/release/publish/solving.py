@@ -9,9 +9,9 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
 from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.counting import Counted, count_row_types, require_people
-from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.request import AnonymizeRequest
+from kanon_pg.release.publish.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.runner.parent import compile_once, handed_over, solver_session
 from kanon_pg.runner.session import Caller
 

@@ -14,7 +14,7 @@ from kanon_pg.db.readers import require_reader
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn, UnsuitableRelation, as_given
 from kanon_pg.relations.subject import stored_declaration
-from kanon_pg.release.declaration import renew_linked, renew_row_types
+from kanon_pg.release.declare.declaration import renew_linked, renew_row_types
 
 
 @dataclass(frozen=True, slots=True)

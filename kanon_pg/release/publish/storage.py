@@ -28,8 +28,8 @@ from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
-from kanon_pg.release.generalized import node_parts
-from kanon_pg.release.plan import ROW, ReleasePlan
+from kanon_pg.release.plan.generalized import node_parts
+from kanon_pg.release.plan.planning import ROW, ReleasePlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from kanon_pg.relations.arguments import (
     check_k,
     check_search,
 )
-from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
-from kanon_pg.release.series.rules import parse_over_time
+from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchies
+from kanon_pg.release.plan.over_time import parse_over_time
 
 OPTIONS = (*MODEL_OPTIONS, "classes", "suppressed_rows", "over_time", "remember")
 """Keys of the argument ``options``."""
@@ -132,13 +132,13 @@ class AnonymizeRequest:
     patterns : list or dict, optional
         Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
     hierarchies : dict, optional
-        Hierarchies of quasi-identifiers, see `kanon_pg.release.generalized.parse_hierarchies`.
+        Hierarchies of quasi-identifiers, see `kanon_pg.release.plan.generalized.parse_hierarchies`.
     time_limit : float
         Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
         what they take.
     release : str, optional
-        Name of the view in schema ``safe``, see `kanon_pg.release.record.name_to_publish`; the relation's
-        name unless given.
+        Name of the view in schema ``safe``, see `kanon_pg.release.plan.record.name_to_publish`; the
+        relation's name unless given.
     diversity : str, optional
         Meaning of `l`, a name of `kanon_pg.core.privacy_models.DIVERSITIES`; 'frequency' unless given.
     distance : str, optional
@@ -148,9 +148,9 @@ class AnonymizeRequest:
     suppressed_rows : float, optional
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
     over_time : dict, optional
-        Rules of a release whose versions may be compared, see `kanon_pg.release.series.rules.OverTime`.
+        Rules of a release whose versions may be compared, see `kanon_pg.release.plan.over_time.OverTime`.
     remember : int, optional
-        Versions that are remembered for `kanon_pg.release.composition`, the latest included, >= 1.
+        Versions that are remembered for `kanon_pg.release.compare.composition`, the latest included, >= 1.
     """
 
     relation: OwnRelation

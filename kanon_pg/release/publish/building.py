@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.release.distributed.storage import create_shards, shards_of
-from kanon_pg.release.node_tables import create_unknown_view, write_hierarchies
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.record import SHARDS_SCHEMA, base_changes
-from kanon_pg.release.recount import is_what_was_solved, recount, require_models
-from kanon_pg.release.report import ReleaseReport, ReleaseUtility, make_report, release_utility
-from kanon_pg.release.solving import PublishingCall, count_and_solve
-from kanon_pg.release.storage import (
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.record import SHARDS_SCHEMA, base_changes
+from kanon_pg.release.publish.node_tables import create_unknown_view, write_hierarchies
+from kanon_pg.release.publish.recount import is_what_was_solved, recount, require_models
+from kanon_pg.release.publish.report import ReleaseReport, ReleaseUtility, make_report, release_utility
+from kanon_pg.release.publish.shards import create_shards, shards_of
+from kanon_pg.release.publish.solving import PublishingCall, count_and_solve
+from kanon_pg.release.publish.storage import (
     SCHEMA,
     StorageNames,
     create_storage,
@@ -39,7 +39,7 @@ class BuiltRelease:
     report, utility
         What was reached.
     changes : int or None
-        See `kanon_pg.release.record.base_changes`, from before its rows were read.
+        See `kanon_pg.release.plan.record.base_changes`, from before its rows were read.
     unseen_by : Literal or None
         Number of a transaction that must not read it.
     """

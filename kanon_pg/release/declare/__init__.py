@@ -1,0 +1,1 @@
+"""What a table is to kanon_pg: the roles of its columns, and whose its rows are."""

@@ -1,0 +1,1 @@
+"""From a plan to what stands behind a release: solved, stored, recounted, remembered, shown."""
