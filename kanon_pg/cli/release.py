@@ -94,7 +94,7 @@ def undeclare(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> Non
     """
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.undeclare(relation)
+            interface.run_on_table("kanon_undeclare", relation)
         _show_done("undeclared", relation, as_json)
 
 
@@ -123,7 +123,7 @@ def unlink(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
     """Forget whose people the rows of a table belong to."""
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.unlink(relation)
+            interface.run_on_table("kanon_unlink", relation)
         _show_done("unlinked", relation, as_json)
 
 
@@ -148,7 +148,7 @@ def refresh(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     with errors_as(as_json):
         with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             advance("refreshing", None)
-            interface.refresh(release)
+            interface.run("kanon_refresh", release)
         _show_done("refreshed", release, as_json)
 
 
@@ -156,7 +156,7 @@ def drop(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     """Remove a release; the table stays."""
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.drop(release)
+            interface.run("kanon_drop", release)
         _show_done("dropped", release, as_json)
 
 
