@@ -395,7 +395,7 @@ def test_refusals(hospital: Interface) -> None:
     with pytest.raises(InputError, match="no version can be remembered"):
         hospital.anonymize("others", 4, quasi_identifiers=["age"], remember=2)
     for wrong in (0, 1.5, "two", True):
-        with pytest.raises(InputError, match="whole number of versions"):
+        with pytest.raises(InputError, match="Option remember must be"):
             hospital.anonymize("patients", 4, remember=wrong)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from kanon_pg.core.json_numbers import is_number, is_whole
-from kanon_pg.errors import InputError, UnknownName, as_given
+from kanon_pg.errors import InputError
+from kanon_pg.relations.arguments import check_choice, check_keys, check_share, check_whole
 
 LEAVERS = ("retain", "withhold", "show")
 """What happens to those who leave, until k of their cohort can leave together: their stored cells stay
@@ -66,39 +65,21 @@ def parse_over_time(argument: Any) -> OverTime | None:
     """
     if argument is None:
         return None
-    if not isinstance(argument, Mapping):
-        raise InputError("Option over_time must be a JSON object; an empty one will do.", hint=_EXAMPLE)
-    keys = [field.name for field in fields(OverTime)]
-    for key in argument:
-        if key not in keys:
-            raise UnknownName(
-                f"Option over_time has no key {as_given(key)}.", hint="Keys are: " + ", ".join(keys) + "."
-            )
-    found = OverTime(**{key: value for key, value in argument.items() if value is not None})
-    _require_one_of("leavers", found.leavers, LEAVERS)
-    _require_one_of("updates", found.updates, UPDATES)
-    _require_versions("longest_retain", found.longest_retain)
-    _require_versions("longest_wait", found.longest_wait)
-    if not is_number(found.waiting) or not 0 <= found.waiting <= 1:
-        raise InputError(
-            "Key waiting of option over_time must be a number from 0 to 1.",
-            hint="It is the largest share of people who may wait for a later version, for example 0.03.",
-        )
-    if not isinstance(found.new_series, bool):
-        raise InputError("Key new_series of option over_time must be true or false.", hint=_EXAMPLE)
-    return found
+    check_keys("Option over_time", argument, [field.name for field in fields(OverTime)], _EXAMPLE)
+    rules = OverTime(**{key: value for key, value in argument.items() if value is not None})
+    for key, choices in (("leavers", LEAVERS), ("updates", UPDATES)):
+        check_choice(f"value of key {key} of option over_time", getattr(rules, key), choices)
+    for key in ("longest_retain", "longest_wait"):
+        check_whole(_named(key), getattr(rules, key), 1, _EXAMPLE, most=_MOST_VERSIONS)
+    check_share(
+        _named("waiting"),
+        rules.waiting,
+        "It is the largest share of people who may wait for a later version, for example 0.03.",
+    )
+    if not isinstance(rules.new_series, bool):
+        raise InputError(f"{_named('new_series')} must be true or false.", hint=_EXAMPLE)
+    return rules
 
 
-def _require_one_of(key: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(
-            f"Key {key} of option over_time is not one of those there are.",
-            hint="Choose one of " + ", ".join(choices) + ".",
-        )
-
-
-def _require_versions(key: str, value: Any) -> None:
-    if not is_whole(value) or not 1 <= value <= _MOST_VERSIONS:
-        raise InputError(
-            f"Key {key} of option over_time must be a whole number of versions, at least 1.", hint=_EXAMPLE
-        )
+def _named(key: str) -> str:
+    return f"Key {key} of option over_time"

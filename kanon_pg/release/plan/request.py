@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
-from kanon_pg.core.json_numbers import is_number, is_whole
+from kanon_pg.core.json_numbers import is_number
 from kanon_pg.core.privacy_models import (
     MODEL_OPTIONS,
     MODEL_PARAMETERS,
@@ -15,7 +15,7 @@ from kanon_pg.core.privacy_models import (
     require_each,
 )
 from kanon_pg.db.operation import Argument, Operation, Spread
-from kanon_pg.errors import InputError, UnknownName, as_given
+from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     OwnRelation,
@@ -24,7 +24,10 @@ from kanon_pg.relations.arguments import (
     Sensitive,
     check_choice,
     check_k,
+    check_keys,
     check_search,
+    check_share,
+    check_whole,
 )
 from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchies
 from kanon_pg.release.plan.over_time import parse_over_time
@@ -34,10 +37,11 @@ OPTIONS = (*MODEL_OPTIONS, "classes", "suppressed_rows", "over_time", "remember"
 
 _CLASS_LIMITS = ("min", "max", "exact")
 _FIELDS_OF_LIMITS = {"min": "fewest_classes", "max": "most_classes"}
-_MOST = (1 << 31) - 1
-"""Largest ``integer`` of SQL."""
-
 _EXAMPLE = """For example: options => '{"diversity": "entropy", "classes": {"max": 100}}'."""
+_REMEMBER_EXAMPLE = (
+    """For example: options => '{"remember": 5}' keeps which row was in which class for five versions."""
+)
+_MOST_VERSIONS = 1000
 _CLASSES_EXAMPLE = """For example: options => '{"classes": {"min": 10, "max": 100}}'."""
 
 
@@ -70,7 +74,7 @@ def option_fields(options: Any) -> dict[str, Any]:
     """
     if options is None:
         return {}
-    _require_object("options", options, OPTIONS, _EXAMPLE)
+    check_keys("Options", options, OPTIONS, _EXAMPLE)
     given = {name: value for name, value in options.items() if value is not None}
     classes = given.pop("classes", None)
     return given if classes is None else given | _class_fields(classes)
@@ -96,7 +100,7 @@ def field_options(fields: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _class_fields(classes: Any) -> dict[str, Any]:
-    _require_object("option classes", classes, _CLASS_LIMITS, _CLASSES_EXAMPLE)
+    check_keys("Option classes", classes, _CLASS_LIMITS, _CLASSES_EXAMPLE)
     given = {name: value for name, value in classes.items() if value is not None}
     if "exact" in given:
         if len(given) > 1:
@@ -105,16 +109,6 @@ def _class_fields(classes: Any) -> dict[str, Any]:
             )
         return {"fewest_classes": given["exact"], "most_classes": given["exact"]}
     return {_FIELDS_OF_LIMITS[name]: value for name, value in given.items()}
-
-
-def _require_object(what: str, value: Any, keys: Sequence[str], example: str) -> None:
-    if not isinstance(value, dict):
-        raise InputError(f"{what.capitalize()} must be a JSON object.", hint=example)
-    for key in value:
-        if key not in keys:
-            raise UnknownName(
-                f"{what.capitalize()} has no key {as_given(key)}.", hint="Keys are: " + ", ".join(keys) + "."
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +203,8 @@ class AnonymizeRequest:
         _check_suppressed_rows(self)
         parse_hierarchies(self.hierarchies)
         _check_over_time(self)
-        _check_remember(self)
+        if self.remember is not None:
+            check_whole("Option remember", self.remember, 1, _REMEMBER_EXAMPLE, most=_MOST_VERSIONS)
 
 
 ANONYMIZE = Operation(
@@ -294,9 +289,11 @@ def _check_models(request: AnonymizeRequest) -> None:
     """Refuse privacy models that make no sense whatever the table holds."""
     for name, parameter in MODEL_PARAMETERS.items():
         value, least = getattr(request, name), parameter.weakest
+        if value is None:
+            continue
         if least is not None:
-            _require_integer(name, value, least, _EXAMPLES[name])
-        elif value is not None and not (is_number(value) and 0 <= value < 1):
+            check_whole(name, value, least, _EXAMPLES[name])
+        elif not (is_number(value) and 0 <= value < 1):
             raise InputError(f"{name} must be a number of at least 0 and less than 1.", hint=_EXAMPLES[name])
     for option, choices in MODEL_OPTIONS.items():
         parameters = {one.parameter for asking in MODELS.values() for one in asking if one.option == option}
@@ -331,8 +328,10 @@ def require_sensitive(request: AnonymizeRequest, sensitive: Sequence[object]) ->
 def _check_classes(request: AnonymizeRequest) -> None:
     """Refuse limits for the number of classes that make no sense."""
     fewest, most = request.fewest_classes, request.most_classes
-    _require_integer("The least number of classes", fewest, 1, _CLASSES_EXAMPLE)
-    _require_integer("The largest number of classes", most, 1, _CLASSES_EXAMPLE)
+    if fewest is not None:
+        check_whole("The least number of classes", fewest, 1, _CLASSES_EXAMPLE)
+    if most is not None:
+        check_whole("The largest number of classes", most, 1, _CLASSES_EXAMPLE)
     if fewest is not None and most is not None and fewest > most:
         raise InputError(
             f"At least {fewest} classes and at most {most} classes contradict each other.",
@@ -345,11 +344,11 @@ def _check_suppressed_rows(request: AnonymizeRequest) -> None:
     share = request.suppressed_rows
     if share is None:
         return
-    if not (is_number(share) and 0 <= share <= 1):
-        raise InputError(
-            "Option suppressed_rows must be a number from 0 to 1.",
-            hint="It is the largest share of rows in which everything is suppressed, for example 0.05.",
-        )
+    check_share(
+        "Option suppressed_rows",
+        share,
+        "It is the largest share of rows in which everything is suppressed, for example 0.05.",
+    )
     if request.method != "full_domain":
         raise InputError(
             "Option suppressed_rows is for method full_domain.",
@@ -366,30 +365,6 @@ def _check_over_time(request: AnonymizeRequest) -> None:
             "A release over time gets new classes with each version, so option classes cannot bound them.",
             hint="Leave out either classes or over_time.",
         )
-
-
-_MOST_VERSIONS = 1000
-
-
-def _check_remember(request: AnonymizeRequest) -> None:
-    """Refuse a number of remembered versions that is none."""
-    most = request.remember
-    if most is None:
-        return
-    if not is_whole(most) or not 1 <= most <= _MOST_VERSIONS:
-        raise InputError(
-            f"Option remember must be a whole number of versions, from 1 to {_MOST_VERSIONS}.",
-            hint="""For example: options => '{"remember": 5}' keeps the classes of five versions.""",
-        )
-
-
-def _require_integer(what: str, value: Any, least: int, hint: str) -> None:
-    if value is None:
-        return
-    if not is_whole(value):
-        raise InputError(f"{what} must be an integer.", hint=hint)
-    if not least <= value <= _MOST:
-        raise InputError(f"{what} must be at least {least} and at most {_MOST}, not {value}.", hint=hint)
 
 
 def _require_choice(name: str, value: Any, choices: Sequence[str], *, of: str, given: bool) -> None:
