@@ -108,7 +108,7 @@ def _publish(work: PublishingCall, built: BuiltRelease, version: Version | None 
         notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = None if previous is None else forget_release(db, previous, keep_versions=number > 1)
     report = replace(built.report, elapsed=time.monotonic() - work.started)
-    store_release(db, plan, request, report, built.utility, names, role=work.role, changes=built.changes)
+    store_release(db, plan, request, report, built.losses, names, role=work.role, changes=built.changes)
     if version is not None:
         record_start(version)
     if request.remember is not None:

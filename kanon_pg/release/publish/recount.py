@@ -30,7 +30,7 @@ from kanon_pg.release.plan.planning import ReleasePlan
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """What a release contains.
+    """What a release contains; nothing, by default.
 
     Parameters
     ----------
@@ -52,17 +52,17 @@ class Recount:
         Mean over the same cells of level by height, 0 to 1.
     """
 
-    rows: int
-    people: int
-    classes: int
-    guarded_classes: int
-    smallest_class: int
-    average_class: float
-    largest_class: int
-    suppressed_cells: int
-    weighted_cost: float
-    certainty_penalty: float
-    generalization_height: float
+    rows: int = 0
+    people: int = 0
+    classes: int = 0
+    guarded_classes: int = 0
+    smallest_class: int = 0
+    average_class: float = 0.0
+    largest_class: int = 0
+    suppressed_cells: int = 0
+    weighted_cost: float = 0.0
+    certainty_penalty: float = 0.0
+    generalization_height: float = 0.0
 
 
 def recount(
@@ -106,7 +106,7 @@ def recount(
     plain = {column for column in columns if plan.hierarchy_of(column) is None}
     stars = [(n, [column.weight for column in hidden if column in plain]) for n, hidden in suppressed]
     plain_cells = sum(n * len(weights) for n, weights in stars)
-    levels = _level_costs(plan, by_pattern[0])
+    weighted, shares, heights = _level_costs(plan, by_pattern[0])
     return Recount(
         rows=rows,
         people=people,
@@ -116,9 +116,9 @@ def recount(
         average_class=memberships / classes,
         largest_class=max(row["largest"] for row in seen),
         suppressed_cells=sum(n * len(hidden) for n, hidden in suppressed),
-        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)) + levels.weighted,
-        certainty_penalty=(plain_cells + levels.shares) / (rows * len(columns)),
-        generalization_height=(plain_cells + levels.heights) / (rows * len(columns)),
+        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)) + weighted,
+        certainty_penalty=(plain_cells + shares) / (rows * len(columns)),
+        generalization_height=(plain_cells + heights) / (rows * len(columns)),
     )
 
 
@@ -199,25 +199,6 @@ def _total(rows: Sequence[Row], name: str) -> int:
     return sum(int(row[name]) for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class LevelCosts:
-    """What the cells of generalized columns cost, summed over rows and these columns.
-
-    Parameters
-    ----------
-    weighted : float
-        Requested loss, times the weights of the columns.
-    shares : float
-        Share of the hierarchy's values that a node stands for, its own apart; 1 for a suppressed cell.
-    heights : float
-        Level as a share of the height.
-    """
-
-    weighted: float = 0.0
-    shares: float = 0.0
-    heights: float = 0.0
-
-
 def _generalized_parts(
     plan: ReleasePlan, generalized: GeneralizedColumn, table: Identifier
 ) -> dict[str, Any]:
@@ -237,13 +218,14 @@ def _generalized_parts(
     }
 
 
-def _level_costs(plan: ReleasePlan, found: Row) -> LevelCosts:
-    """Sum what generalized cells cost, and check that each is what it may be.
+def _level_costs(plan: ReleasePlan, found: Row) -> tuple[float, float, float]:
+    """Sum over rows and generalized columns what cells cost, and check that each is what it may be.
 
-    Parameters
-    ----------
-    found : row
-        Of the statement that counts classes.
+    Returns
+    -------
+    tuple of float
+        The requested loss, times the weights of the columns; the share of the hierarchy's values that a node
+        stands for, its own apart; the level as a share of the height. The last two are 1 of suppressed cells.
 
     Raises
     ------
@@ -262,7 +244,7 @@ def _level_costs(plan: ReleasePlan, found: Row) -> LevelCosts:
         weighted += column.weight * found[f"loss_{number}"]
         shares += found[f"share_{number}"]
         heights += found[f"levels_{number}"] / generalized.height
-    return LevelCosts(weighted, shares, heights)
+    return weighted, shares, heights
 
 
 _TOLERANCE = 2e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,34 +18,6 @@ from kanon_pg.release.plan.record import ReleaseRecord, change_release, insert_r
 from kanon_pg.release.plan.request import AnonymizeRequest, recorded_arguments
 from kanon_pg.release.publish.recount import Recount, count_people
 from kanon_pg.release.publish.storage import StorageNames
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseUtility:
-    """Losses of a release when it was published; see `kanon_pg.measures.Measures`.
-
-    Parameters
-    ----------
-    certainty_penalty, generalization_height : float
-        Recounted on the release, 0 to 1.
-    entropy_loss, marginal_divergence : float or None
-        Computed with the table; None if the release does not hold exactly the rows that were solved for.
-    """
-
-    certainty_penalty: float
-    generalization_height: float
-    entropy_loss: float | None
-    marginal_divergence: float | None
-
-
-def release_utility(outcome: SolveOutcome, found: Recount, *, certified: bool) -> ReleaseUtility:
-    """Put the figures of recount and solver together."""
-    return ReleaseUtility(
-        certainty_penalty=found.certainty_penalty,
-        generalization_height=found.generalization_height,
-        entropy_loss=outcome.entropy_loss if certified else None,
-        marginal_divergence=outcome.marginal_divergence if certified else None,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +125,16 @@ def make_report(
     )
 
 
+def losses_of(outcome: SolveOutcome, found: Recount, *, certified: bool) -> dict[str, float | None]:
+    """Return what a release loses, see `kanon_pg.measures.Measures`; some are of the solved rows alone."""
+    return {
+        "certainty_penalty": found.certainty_penalty,
+        "generalization_height": found.generalization_height,
+        "entropy_loss": outcome.entropy_loss if certified else None,
+        "marginal_divergence": outcome.marginal_divergence if certified else None,
+    }
+
+
 def recounted(plan: ReleasePlan, found: Recount) -> dict[str, Any]:
     """Return the figures of a report that a recount gives."""
     cells = found.rows * len(plan.quasi_identifiers)
@@ -178,7 +161,7 @@ def store_release(
     plan: ReleasePlan,
     request: AnonymizeRequest,
     report: ReleaseReport,
-    utility: ReleaseUtility,
+    losses: Mapping[str, float | None],
     names: StorageNames,
     *,
     role: str,
@@ -188,8 +171,8 @@ def store_release(
 
     Parameters
     ----------
-    plan, request, report, utility, names
-        What was requested, planned, found and created.
+    plan, request, report, losses, names
+        What was planned, requested, reached and created.
     role : str
         Who published it.
     changes : int or None
@@ -199,9 +182,7 @@ def store_release(
     del figures["release"]
     insert_release(
         db,
-        figures
-        | asdict(utility)
-        | _relations(names)
+        {**figures, **losses, **_relations(names)}
         | {
             "name": plan.name,
             "relation": str(plan.base.oid),

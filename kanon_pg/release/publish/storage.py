@@ -212,9 +212,7 @@ SCHEMA = "kanon"
 """Schema of what the coordinator, or the only server, stores."""
 
 
-def storage_names(
-    plan: ReleasePlan, generation: int, *, is_divided: bool = False, schema: str = SCHEMA
-) -> StorageNames:
+def storage_names(plan: ReleasePlan, generation: int, *, schema: str = SCHEMA) -> StorageNames:
     """Return fresh names for the relations behind a release.
 
     Parameters
@@ -229,7 +227,7 @@ def storage_names(
     return StorageNames(
         storage=Identifier.of(schema, name().name),
         mapping=name("mapping"),
-        parts=name("parts") if is_divided else None,
+        parts=name("parts"),
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
         unknown=name("unknown") if plan.generalized else None,
         source=None

@@ -27,7 +27,7 @@ from kanon_pg.release.plan.over_time import parse_over_time
 from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.plan.record import ReleaseRecord, base_changes, change_release, find_release, is_shown
 from kanon_pg.release.plan.request import AnonymizeRequest
-from kanon_pg.release.publish.building import BuiltRelease
+from kanon_pg.release.publish.building import BuiltRelease, store_solution
 from kanon_pg.release.publish.node_tables import (
     Hierarchies,
     create_unknown_view,
@@ -37,19 +37,16 @@ from kanon_pg.release.publish.node_tables import (
     packed_hierarchy,
     write_hierarchies,
 )
-from kanon_pg.release.publish.recount import Recount, as_seen, is_what_was_solved, recount, require_models
+from kanon_pg.release.publish.recount import Recount, as_seen, recount
 from kanon_pg.release.publish.remembering import erase_from_versions, person_number, remember
-from kanon_pg.release.publish.report import make_report, recounted, release_utility
-from kanon_pg.release.publish.solving import PublishingCall, count_and_solve
+from kanon_pg.release.publish.report import losses_of, make_report, recounted
+from kanon_pg.release.publish.solving import PublishingCall
 from kanon_pg.release.publish.storage import (
     StorageNames,
-    create_storage,
     lasting_name,
-    parts_of,
     storage_names,
-    write_patterns,
 )
-from kanon_pg.release.publish.view import drop_storage, drop_table, name_storage, swap_view
+from kanon_pg.release.publish.view import drop_storage, name_storage, swap_view
 from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import (
     Series,
@@ -138,7 +135,7 @@ def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, V
         shown=storage,
         rows=counted.rows,
         report=make_report(plan, counted, outcome, found, k=request.k, certified=True),
-        utility=release_utility(outcome, found, certified=True),
+        losses=losses_of(outcome, found, certified=True),
         changes=base_changes(db, plan.base.oid),
         unseen_by=_this_transaction(db),
     )
@@ -393,36 +390,24 @@ def _enter(
     facts = describe(db, str(entering), OWNER)
     own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
     plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
-    work = replace(work, plan=plan)
-    counted, outcome = count_and_solve(work, hierarchies)
-    parts = parts_of(counted.row_types.keys, outcome)
-    mapping = version.scratch("mapping")
     names = StorageNames(
         storage=version.scratch("batch"),
-        mapping=mapping,
-        parts=None if parts is None else version.scratch("parts"),
+        mapping=version.scratch("mapping"),
+        parts=version.scratch("parts"),
         nodes=version.nodes,
     )
-    db.progress("writing")
-    write_patterns(db, names, counted.row_types.keys, outcome, parts)
-    db.progress("building cohorts")
-    create_storage(db, plan, names, k=version.k, rows=counted.rows)
-    found = recount(db, plan, names.storage, k=version.k, nodes=version.nodes)
-    if not is_what_was_solved(db, plan, counted, outcome, found):
+    stored = store_solution(replace(work, plan=plan), names, hierarchies)
+    if not stored.certified:
         raise _contradiction("rows that entered")
-    require_models(db, plan, names.storage, found, is_whole=True)
     waits = version.scratch("waits") if most_waiting else None
     if waits is not None:
         let_classes_wait(version, names.storage, waits, most=most_waiting)
     _store_members(version, names.storage, cohorts_ever, waits)
     if waits is not None:
         version.drop("waits")
-    drop_storage(db, names.storage)
-    drop_table(db, mapping)
-    if names.parts is not None:
-        drop_table(db, names.parts)
-    version.drop("entering")
-    return counted, outcome
+    drop_storage(version.db, names.storage)
+    version.drop("mapping", "entering", *(("parts",) if stored.names.parts else ()))
+    return stored.counted, stored.outcome
 
 
 def _store_members(
@@ -464,29 +449,13 @@ def _build(version: Version) -> Identifier:
     return storage
 
 
-_NO_ROWS = Recount(
-    rows=0,
-    people=0,
-    classes=0,
-    guarded_classes=0,
-    smallest_class=0,
-    average_class=0.0,
-    largest_class=0,
-    suppressed_cells=0,
-    weighted_cost=0.0,
-    certainty_penalty=0.0,
-    generalization_height=0.0,
-)
-"""What a version contains from which everybody left."""
-
-
 def _publish(version: Version, record: ReleaseRecord) -> None:
     """Build, recount and publish a version in the place of the one before, and record it."""
     db, plan = version.db, version.plan
     storage, before = _build(version), lasting_name(plan.name)
     db.progress("recounting")
     rows = _require_cohorts(version, None)
-    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _NO_ROWS
+    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else Recount()
     if found.rows != rows:
         raise _contradiction("rows of the cohorts that are shown")
     if db.row(statement("series/is_populated"), str(before))["populated"]:
