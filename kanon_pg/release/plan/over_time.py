@@ -31,7 +31,7 @@ class OverTime:
         Versions for which rows that left are shown at most, >= 1; then their cohort is withheld.
     waiting : float
         Largest share of the people, 0 to 1, who may wait although k could enter, because a later version may
-        have better company for them; see `kanon_pg.release.series.waiting`.
+        have better company for them; see `kanon_pg.release.series.entering`.
     longest_wait : int
         Versions for which rows may wait so, >= 1; then they enter in the classes that there are.
     updates : str

@@ -47,10 +47,25 @@ def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier,
     if not plan.generalized:
         return ()
     db.progress("copying hierarchies")
-    packed: dict[int, PackedHierarchy] = {}
     for generalized, table in zip(plan.generalized, tables, strict=True):
         create_node_table(db, generalized, table)
-        packed[generalized.number] = packed_hierarchy(db, generalized, table)
+    return packed_hierarchies(db, plan, tables)
+
+
+def packed_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier, ...]) -> Hierarchies:
+    """Return the hierarchies of a release, from tables of its own, as solvers see them.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If a hierarchy does not fit its column.
+    """
+    if not plan.generalized:
+        return ()
+    packed = {
+        generalized.number: packed_hierarchy(db, generalized, table)
+        for generalized, table in zip(plan.generalized, tables, strict=True)
+    }
     return tuple(packed.get(number) for number, _ in enumerate(plan.quasi_identifiers, 1))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
+from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.release.plan.over_time import OverTime
 from kanon_pg.release.plan.planning import ReleasePlan
@@ -97,3 +98,11 @@ class Version:
             "hashed": hashed_cells(plan),
             "classes": [column.output for column in plan.quasi_identifiers],
         }
+
+
+def contradiction(what: str) -> VerificationFailed:
+    """Return the error that something is not as it was built."""
+    return VerificationFailed(
+        f"The independent recount does not find the {what}; nothing was published.",
+        hint=DEFECT,
+    )

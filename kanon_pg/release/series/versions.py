@@ -8,33 +8,25 @@ version again.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
-from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
-from kanon_pg.relations.counting import Counted
+from kanon_pg.errors import InputError
 from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
 from kanon_pg.release.plan.base import OWNER, require_readable_base
 from kanon_pg.release.plan.over_time import parse_over_time
-from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.plan.record import ReleaseRecord, base_changes, change_release, find_release, is_shown
-from kanon_pg.release.plan.request import AnonymizeRequest
-from kanon_pg.release.publish.building import BuiltRelease, store_solution
+from kanon_pg.release.publish.building import BuiltRelease
 from kanon_pg.release.publish.node_tables import (
-    Hierarchies,
     create_unknown_view,
     forget_values,
     mark_seen,
     notice_unknown,
-    packed_hierarchy,
     write_hierarchies,
 )
 from kanon_pg.release.publish.recount import Recount, as_seen, recount
@@ -42,12 +34,13 @@ from kanon_pg.release.publish.remembering import erase_from_versions, person_num
 from kanon_pg.release.publish.report import losses_of, make_report, recounted
 from kanon_pg.release.publish.solving import PublishingCall
 from kanon_pg.release.publish.storage import (
-    StorageNames,
     lasting_name,
     storage_names,
 )
 from kanon_pg.release.publish.view import drop_storage, name_storage, swap_view
-from kanon_pg.release.series.building import Version
+from kanon_pg.release.series.building import Version, contradiction
+from kanon_pg.release.series.entering import enter, let_enter, list_pending, own_columns
+from kanon_pg.release.series.leaving import let_leave, require_different_rows
 from kanon_pg.release.series.record import (
     Series,
     SeriesNames,
@@ -60,7 +53,6 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
-from kanon_pg.release.series.waiting import FRESH, let_classes_wait, room_to_wait
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -115,19 +107,19 @@ def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, V
             "series/create_entering",
             entering=entering,
             source=Fragment(f"{names.current}()"),
-            columns=_columns(plan),
+            columns=own_columns(plan),
             pending=None,
         )
     )
     mark_seen(db, plan, fresh.nodes, Fragment(str(entering)))
-    counted, outcome = _enter(version, work, entering, hierarchies, cohorts_ever=None)
+    counted, outcome = enter(version, work, entering, hierarchies, cohorts_ever=None)
     storage = _build(version)
     create_unknown_view(db, plan, replace(fresh, source=names.current), over_time=True)
     db.progress("recounting")
     found = recount(db, plan, storage, k=request.k, nodes=fresh.nodes)
     _require_cohorts(version, found.rows)
     if (found.rows, found.suppressed_cells) != (counted.rows, outcome.suppressed_cells):
-        raise _contradiction("rows or cells of the first version")
+        raise contradiction("rows or cells of the first version")
     _notice_earlier(version)
     built = BuiltRelease(
         plan=plan,
@@ -175,12 +167,13 @@ def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory:
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
     mark_seen(db, version.plan, version.nodes, Fragment(str(version.scratch("changes"))))
-    _require_different_rows(version)
+    require_different_rows(version)
     _notice_other_people(version)
-    _let_leave(version)
-    _list_pending(version)
-    work = PublishingCall(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
-    _let_enter(version, work)
+    let_leave(version)
+    list_pending(version)
+    request = replace(series.request, over_time=None)
+    work = PublishingCall(db, request, version.plan, OWNER, memory, started=time.monotonic())
+    let_enter(version, work)
     version.drop("changes")
     _publish(version, record)
     _notice_version(version)
@@ -222,218 +215,6 @@ def _reopened(db: Database, record: ReleaseRecord, series: Series, names: Series
     return Version(db, plan, series, names, record.nodes, series.version + 1)
 
 
-def _columns(plan: ReleasePlan) -> list[Identifier]:
-    return [column.identifier for column in plan.base.columns if not column.name.startswith("kanon_")]
-
-
-# --- leaving ------------------------------------------------------------------------------------------------
-
-
-def _require_different_rows(version: Version) -> None:
-    parts = {"changes": version.scratch("changes")}
-    if version.find("find_collision", **parts)[0]["found"]:
-        raise _same_hash()
-
-
-@contextmanager
-def _one_row_each() -> Iterator[None]:
-    """Explain a unique index that two rows violate."""
-    try:
-        yield
-    except DatabaseError as error:
-        if error.server_state != UNIQUE_VIOLATION:
-            raise
-        raise _same_hash() from error
-
-
-def _same_hash() -> InputError:
-    return InputError(
-        "Two rows have the same key, or the same 64-bit hash of it; no version can tell them apart.",
-        hint="The key must be unique. If it is, this is very rare: start a new series.",
-    )
-
-
-def _let_leave(version: Version) -> None:
-    """Find out who left, and let those leave who are enough."""
-    rules, changes, fates = version.rules, version.scratch("changes"), version.scratch("fates")
-    keep = rules.updates == "keep"
-    version.run("mark_left", version.number, changes=changes, keep=keep)
-    version.run("mark_back", changes=changes, keep=keep)
-    version.run(
-        "create_fates",
-        fates=fates,
-        k=version.k,
-        version=version.number,
-        leavers=rules.leavers,
-        longest_retain=rules.longest_retain,
-        whole=bool(version.plan.models),
-        entity=version.plan.entity is not None,
-    )
-    version.run("insert_departed", version.number, fates=fates)
-    version.run("delete_departed_members", fates=fates)
-    version.run("settle_cohorts", fates=fates, k=version.k)
-    version.run("delete_empty_cohorts")
-    version.drop("fates")
-
-
-# --- entering -----------------------------------------------------------------------------------------------
-
-
-def _list_pending(version: Version) -> None:
-    """Record which rows wait, since when, and with whom they may enter."""
-    arrivals = version.scratch("arrivals")
-    version.run(
-        "create_arrivals",
-        arrivals=arrivals,
-        changes=version.scratch("changes"),
-        version=version.number,
-        keep=version.rules.updates == "keep",
-        unknown=[
-            {
-                "column": generalized.column.output,
-                "table": table,
-                "known": generalized.known,
-                "knows": generalized.knows(f"g.{generalized.column.output}"),
-            }
-            for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
-        ],
-    )
-    version.run("empty_pending")
-    with _one_row_each():
-        version.run("fill_pending", arrivals=arrivals)
-    version.drop("arrivals")
-
-
-def _of_batch(series: Series) -> AnonymizeRequest:
-    """Return the request of the series without what is about its first version."""
-    return replace(series.request, over_time=None)
-
-
-def _let_enter(version: Version, work: PublishingCall) -> None:
-    """Let the rows of each origin enter of which there are enough people, one origin after the other."""
-    db, k = version.db, version.k
-    hierarchies = _hierarchies(version)
-    tried: set[int] = set()
-    cohorts_ever = version.series.cohorts_ever
-    while True:
-        found = [row for row in version.find("list_origins", k=k) if row["origin"] not in tried]
-        if not found:
-            return
-        origin, returns = found[0]["origin"], found[0]["returns"]
-        tried.add(origin)
-        entering = version.scratch("entering")
-        version.db.execute(
-            statement(
-                "series/create_entering",
-                entering=entering,
-                source=version.scratch("changes"),
-                columns=_columns(version.plan),
-                pending=version.names.pending,
-                origin=origin,
-            )
-        )
-        gather_statistics(db, entering)
-        if not tried - {origin}:
-            work.compile()
-        try:
-            _enter(
-                version,
-                work,
-                entering,
-                hierarchies,
-                cohorts_ever=cohorts_ever,
-                may_wait=origin == FRESH and version.rules.waiting > 0,
-            )
-        except InfeasibleError:
-            # A privacy model may need more people than k; these wait for them.
-            version.drop("entering")
-            continue
-        cohorts_ever = max(cohorts_ever, version.find("highest_cohort")[0]["highest"])
-        if returns == "person":
-            version.run("split_departed", origin, version.number)
-        version.run("delete_returned")
-        version.run("delete_entered")
-
-
-def _hierarchies(version: Version) -> Hierarchies:
-    if not version.plan.generalized:
-        return ()
-    packed = {
-        generalized.number: packed_hierarchy(version.db, generalized, table)
-        for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
-    }
-    return tuple(packed.get(number) for number, _ in enumerate(version.plan.quasi_identifiers, 1))
-
-
-def _enter(
-    version: Version,
-    work: PublishingCall,
-    entering: Identifier,
-    hierarchies: Hierarchies,
-    *,
-    cohorts_ever: int | None,
-    may_wait: bool = False,
-) -> tuple[Counted, SolveOutcome]:
-    """Anonymize rows by themselves, as any release, and make a cohort of each class.
-
-    Parameters
-    ----------
-    entering : Identifier
-        Table of the rows; it is dropped.
-    cohorts_ever : int or None
-        Highest number of a cohort so far; None if there are no members yet.
-    may_wait : bool
-        Whether some may wait for a later version: not people who return, whose absence would tell them apart.
-    """
-    db = version.db
-    most_waiting = room_to_wait(version) if may_wait else 0
-    facts = describe(db, str(entering), OWNER)
-    own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
-    plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
-    names = StorageNames(
-        storage=version.scratch("batch"),
-        mapping=version.scratch("mapping"),
-        parts=version.scratch("parts"),
-        nodes=version.nodes,
-    )
-    stored = store_solution(replace(work, plan=plan), names, hierarchies)
-    if not stored.certified:
-        raise _contradiction("rows that entered")
-    waits = version.scratch("waits") if most_waiting else None
-    if waits is not None:
-        let_classes_wait(version, names.storage, waits, most=most_waiting)
-    _store_members(version, names.storage, cohorts_ever, waits)
-    if waits is not None:
-        version.drop("waits")
-    drop_storage(version.db, names.storage)
-    version.drop("mapping", "entering", *(("parts",) if stored.names.parts else ()))
-    return stored.counted, stored.outcome
-
-
-def _store_members(
-    version: Version, storage: Identifier, cohorts_ever: int | None, waits: Identifier | None
-) -> None:
-    parts = version.class_parts(storage) | {
-        "cohorts_ever": cohorts_ever or 0,
-        "cells": version.cells(),
-        "waits": waits,
-    }
-    if cohorts_ever is None:
-        version.run("create_members", **parts)
-    with _one_row_each():
-        if cohorts_ever is None:
-            version.run("index_members")
-            version.run("index_left")
-        else:
-            version.run("insert_members", **parts)
-    if cohorts_ever is None:
-        gather_statistics(version.db, version.names.members)
-    version.run("insert_cohorts", version.number, cohorts_ever or 0)
-
-
-# --- publishing ---------------------------------------------------------------------------------------------
-
-
 def _build(version: Version) -> Identifier:
     """Build the view of a version and return its name."""
     version.db.progress("building the view")
@@ -457,7 +238,7 @@ def _publish(version: Version, record: ReleaseRecord) -> None:
     rows = _require_cohorts(version, None)
     found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else Recount()
     if found.rows != rows:
-        raise _contradiction("rows of the cohorts that are shown")
+        raise contradiction("rows of the cohorts that are shown")
     if db.row(statement("series/is_populated"), str(before))["populated"]:
         _compare(version, before, storage)
     db.progress("publishing")
@@ -483,9 +264,9 @@ def _require_cohorts(version: Version, rows: int | None) -> int:
     """Count the people of each cohort on what is stored; returns the rows of those that are shown."""
     found = version.find("recount_cohorts", entity=version.plan.entity is not None)[0]
     if found["rows"] and found["smallest"] < version.k:
-        raise _contradiction(f"cohorts of at least {version.k} people")
+        raise contradiction(f"cohorts of at least {version.k} people")
     if rows is not None and rows != found["rows"]:
-        raise _contradiction("rows of the cohorts that are shown")
+        raise contradiction("rows of the cohorts that are shown")
     shown: int = found["rows"]
     return shown
 
@@ -514,14 +295,7 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
     if version.rules.leavers != "show":
         fewest = [found["fewest_new"], found["fewest_gone"]]
     if any(people is not None and people < version.k for people in fewest):
-        raise _contradiction(f"differences of at least {version.k} people from the version before")
-
-
-def _contradiction(what: str) -> VerificationFailed:
-    return VerificationFailed(
-        f"The independent recount does not find the {what}; nothing was published.",
-        hint=DEFECT,
-    )
+        raise contradiction(f"differences of at least {version.k} people from the version before")
 
 
 def _this_transaction(db: Database) -> Literal:
@@ -534,9 +308,6 @@ def _record_series(version: Version) -> None:
     highest = version.find("highest_cohort")[0]["highest"]
     ever = max(version.series.cohorts_ever, highest)
     version.run("record_series", version.plan.name, version.number, ever)
-
-
-# --- notices ------------------------------------------------------------------------------------------------
 
 
 def _notice_version(version: Version) -> None:
