@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.protocol import Database
@@ -13,7 +12,7 @@ from kanon_pg.release.publish.node_tables import drop_hierarchies
 from kanon_pg.release.publish.remembering import forget_versions, remembered_versions
 from kanon_pg.release.publish.shards import drop_shards
 from kanon_pg.release.publish.view import drop_storage, drop_table
-from kanon_pg.release.series.record import drop_series, forget_series
+from kanon_pg.release.series.record import Series, drop_series, forget_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +23,12 @@ class SupersededRelease:
     ----------
     record : ReleaseRecord
         What was recorded.
-    series : sequence of str or None
-        Relations of a release over time.
+    series : Series or None
+        The same of a release over time.
     """
 
     record: ReleaseRecord
-    series: Sequence[str | None]
+    series: Series | None
 
 
 def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool = False) -> SupersededRelease:
@@ -60,4 +59,5 @@ def drop_superseded(db: Database, superseded: SupersededRelease) -> None:
             drop_table(db, table)
     if record.source is not None:
         drop_base(db, record.source.name)
-    drop_series(db, superseded.series)
+    if superseded.series is not None:
+        drop_series(db, superseded.series)

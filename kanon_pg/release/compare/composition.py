@@ -38,7 +38,7 @@ from kanon_pg.release.publish.remembering import (
     remembered_versions,
     tells_rows_apart,
 )
-from kanon_pg.release.series.record import Series, find_series, plan_of_series, require_names
+from kanon_pg.release.series.record import Series, find_series, plan_of_series
 from kanon_pg.runner.parent import memory_budget
 
 MOST = 12
@@ -390,6 +390,6 @@ def _linked(db: Database, source: _Compared) -> Mapping[str, Any]:
     if source.series is None:
         base = describe(db, str(source.record.base), OWNER)
         return linked_parts(recorded_plan(db, source.record, base), source.record.stored)
-    names = require_names(source.series)
-    parts = linked_parts(plan_of_series(db, source.record, source.series, names), source.record.stored)
+    names = source.series.names
+    parts = linked_parts(plan_of_series(db, source.record, source.series), source.record.stored)
     return parts | {"members": names.members, "cohorts": names.cohorts} if source.all_versions else parts

@@ -49,7 +49,6 @@ from kanon_pg.release.series.record import (
     find_series,
     plan_of_series,
     require_key,
-    require_names,
     row_keys,
     store_series,
 )
@@ -136,7 +135,7 @@ def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, V
 
 def record_start(version: Version) -> None:
     """Record the first version of a release over time, after the release itself."""
-    store_series(version.db, version.plan.name, version.series, version.names)
+    store_series(version.db, version.plan.name, version.series)
     _record_series(version)
 
 
@@ -159,7 +158,7 @@ def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory:
     UnsuitableRelation
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
-    names = require_names(series)
+    names = series.names
     base = describe(db, str(record.base), OWNER)
     require_readable_base(db, base, whole=False)
     require_key(db, record, series)
@@ -199,7 +198,7 @@ def erase_person(db: Database, record: ReleaseRecord, series: Series, person: Se
     UnknownName
         If nothing is stored of this person.
     """
-    version = _reopened(db, record, series, require_names(series))
+    version = _reopened(db, record, series, series.names)
     number = person_number(db, record, series.keys, person)
     erased = version.run("erase_members", number, version.number, cells=version.cells())
     erased += version.run("erase_pending", number)
@@ -211,7 +210,7 @@ def erase_person(db: Database, record: ReleaseRecord, series: Series, person: Se
 
 
 def _reopened(db: Database, record: ReleaseRecord, series: Series, names: SeriesNames) -> Version:
-    plan = plan_of_series(db, record, series, names)
+    plan = plan_of_series(db, record, series)
     return Version(db, plan, series, names, record.nodes, series.version + 1)
 
 
@@ -352,7 +351,7 @@ def _notice_earlier(version: Version) -> None:
     """Say what an earlier release of the name and this one disclose together."""
     db, view = version.db, version.plan.view
     earlier = find_series(db, version.plan.name)
-    if earlier is None or earlier.names is None:
+    if earlier is None or None in earlier.relations:
         if find_release(db, version.plan.name) is not None:
             db.notice(
                 f"{view} was published before without over_time: who kept that release can compare it with "
