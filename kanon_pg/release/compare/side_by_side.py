@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier, Literal, array_element
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database, Row, undone
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
 from kanon_pg.release.compare.composition import MOST, Composition, CompositionRequest, composition
@@ -54,26 +54,20 @@ def _notice_together(db: Database, release: str, others: Sequence[Row], role: st
     db.notice(f"{who} may read {views}: together these leave {_left_by(whole)}. {call} says more.")
 
 
-class _Undo(Exception):
-    """Undoes the savepoint of a comparison that succeeded."""
-
-
 def _compared_or_error(db: Database, names: Sequence[str], role: str) -> Composition | KanonError:
     """Compare releases; what prevents it is returned, but for what ends the whole call.
 
     The comparison locks the other releases, which a call that publishes one of them wants for itself, while
-    it may compare this one. A savepoint that is undone gives the locks back.
+    it may compare this one: so it is undone.
     """
     try:
-        with db.savepoint():
-            whole = composition(db, CompositionRequest(names), role=role)[0]
-            raise _Undo
-    except _Undo:
-        return whole
+        with undone(db):
+            whole, *_ = composition(db, CompositionRequest(names), role=role)
     except KanonError as error:
         if _ends_the_call(error):
             raise
         return error
+    return whole
 
 
 def _ends_the_call(error: KanonError) -> bool:
