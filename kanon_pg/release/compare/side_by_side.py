@@ -19,15 +19,7 @@ _INTERVENTION = ("57", "08")
 
 
 def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
-    """Say what a release and others disclose together, of what reads the same table, with the same readers.
-
-    Parameters
-    ----------
-    release : str
-        Name of a release that was published just now.
-    role : str
-        Who published it.
-    """
+    """Say what the readers of a new release see together with others of the same table."""
     others = db.rows(statement("releases_for_same_readers"), release)[: MOST - 1]
     same = [row for row in others if row["is_same"]]
     if same:

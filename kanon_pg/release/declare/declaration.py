@@ -6,7 +6,7 @@ import json
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable, require_readable
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
 from kanon_pg.db.statements import render, statement
@@ -57,11 +57,8 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
             f"SELECT kanon_unlink({Literal(str(facts.identifier))});",
         )
     subject = Subject(facts, role, roles, people=people)
-    quasi = subject.columns(roles.quasi_identifiers)
-    require_usable(db, subject, quasi)
-    _drop_row_types_view(db, _row(db, facts))
-    view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
-    _store(db, subject, roles, view)
+    require_usable(db, subject, subject.columns(roles.quasi_identifiers))
+    _store(db, subject, roles)
     if roles.entity is None and people is None:
         notice_repeated_identifiers(db, facts, roles.identifiers)
     renew_linked(db, facts, role)
@@ -70,13 +67,8 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
 def renew_row_types(db: Database, facts: RelationFacts, role: str) -> None:
     """Have the view of row types of a declared relation count the people that its rows have now."""
     roles = stored_declaration(db, facts)
-    if roles is None:
-        return
-    subject = Subject(facts, role, roles, people=linked_people(db, facts, role))
-    quasi = subject.columns(roles.quasi_identifiers)
-    _drop_row_types_view(db, _row(db, facts))
-    view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
-    _store(db, subject, roles, view)
+    if roles is not None:
+        _store(db, Subject(facts, role, roles, people=linked_people(db, facts, role)), roles)
 
 
 def renew_linked(db: Database, relation: RelationFacts, role: str) -> None:
@@ -91,7 +83,12 @@ def renew_linked(db: Database, relation: RelationFacts, role: str) -> None:
             db.notice(f"The row types of {facts.identifier} were not counted anew. {error.message}")
 
 
-def _store(db: Database, subject: Subject, roles: Roles, view: str | None) -> None:
+def _store(db: Database, subject: Subject, roles: Roles) -> None:
+    """Record the roles of a relation's columns, with a new view of its row types."""
+    quasi = subject.columns(roles.quasi_identifiers)
+    for row in db.rows(statement("fetch_declaration"), subject.relation.oid):
+        _drop_row_types_view(db, row["row_types_view"])
+    view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
     db.execute(
         statement("store_declaration"),
         subject.relation.oid,
@@ -133,18 +130,13 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
             f"Relation {facts.identifier} has no declaration.",
             hint="SELECT * FROM kanon.declarations lists them.",
         )
-    _drop_row_types_view(db, found[0])
+    _drop_row_types_view(db, found[0]["row_types_view"])
 
 
-def _drop_row_types_view(db: Database, row: Row | None) -> None:
-    if row is not None and row["row_types_view"]:
-        db.execute(statement("drop_view", view=Identifier.of("kanon", row["row_types_view"])))
-        drop_base(db, row["row_types_view"], shown=True)
-
-
-def _row(db: Database, facts: RelationFacts) -> Row | None:
-    found = db.rows(statement("fetch_declaration"), facts.oid)
-    return found[0] if found else None
+def _drop_row_types_view(db: Database, name: str | None) -> None:
+    if name:
+        db.execute(statement("drop_view", view=Identifier.of("kanon", name)))
+        drop_base(db, name, shown=True)
 
 
 def _require_something(facts: RelationFacts, roles: Roles) -> None:
@@ -193,7 +185,7 @@ def _create_row_types_view(db: Database, subject: Subject, columns: tuple[Canoni
     reader = require_reader(db, facts)
     if db.rows(statement("left_base"), name):
         # of a database that was copied without what was declared
-        _drop_row_types_view(db, {"row_types_view": name})
+        _drop_row_types_view(db, name)
     source = define_base(db, reader, Identifier.of(BASES_SCHEMA, name), text, rows=_ROW_TYPES, shown=True)
     view = Identifier.of("kanon", name)
     db.execute(statement("create_row_types_view", view=view, source=source))

@@ -23,13 +23,7 @@ _NEARLY_ALL = 0.9
 
 
 def notice_undeclared(db: Database, relation: RelationFacts) -> None:
-    """Say that roles were guessed, and how to find better ones.
-
-    Parameters
-    ----------
-    relation : RelationFacts
-        The base relation, whose columns are neither declared nor given.
-    """
+    """Say that roles were guessed, and how to find better ones."""
     db.notice(
         f"The roles of {relation.identifier}'s columns are not declared: all but keys count as "
         "quasi-identifiers, and each row as a person. "
@@ -98,11 +92,6 @@ def notice_empty(db: Database, base: RelationFacts, release: Identifier) -> None
     """Say that a base relation is empty, if it is, so that a release that was brought up to date is, too.
 
     Publishing an empty relation is refused; that it was emptied later may be meant.
-
-    Parameters
-    ----------
-    release : Identifier
-        The view of the release.
     """
     with reading(db, base):
         (found,) = db.read(statement("is_empty", relation=base.identifier))
@@ -117,13 +106,6 @@ def notice_redeclared(db: Database, base: RelationFacts, record: ReleaseRecord) 
     """Say that a release is brought up to date by roles that its table's declaration contradicts by now.
 
     Columns that were renamed since are passed over: declaration or record knows them by other names.
-
-    Parameters
-    ----------
-    base : RelationFacts
-        The base relation.
-    record : ReleaseRecord
-        The record of the release.
     """
     declared = stored_declaration(db, base)
     if declared is None:

@@ -46,13 +46,6 @@ def plan_hierarchies(
 ) -> tuple[GeneralizedColumn, ...]:
     """Return the generalized ones of the quasi-identifiers, in their order.
 
-    Parameters
-    ----------
-    requested_hierarchies : tuple of HierarchyRequest
-        What the call asks for.
-    role : str
-        Whose hierarchies may be used.
-
     Raises
     ------
     UnknownName

@@ -127,13 +127,7 @@ def store_solution(
 
 
 def build_release(work: PublishingCall, generation: int) -> BuiltRelease:
-    """Solve, store and recount a release of the rows that the base relation has.
-
-    Parameters
-    ----------
-    generation : int
-        Number of this publication under its name.
-    """
+    """Solve, store and recount a release of the rows that the base relation has."""
     db, plan = work.db, work.plan
     shards = shards_of(db, plan, remembers=work.request.remember is not None)
     names = storage_names(plan, generation, schema=SCHEMA if shards is None else SHARDS_SCHEMA)

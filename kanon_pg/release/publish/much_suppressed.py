@@ -19,13 +19,7 @@ _LEAST = 2
 def notice_much_suppressed(
     db: Database, request: AnonymizeRequest, plan: ReleasePlan, report: ReleaseReport
 ) -> None:
-    """Say that nearly all cells of a release are suppressed, and which demands of the call may be the reason.
-
-    Parameters
-    ----------
-    request, plan, report
-        What was requested, planned and published.
-    """
+    """Say why nearly all cells of a release may be suppressed, if they are."""
     if report.suppressed_share < _NEARLY_ALL:
         return
     found = [*_demands(request, plan)]

@@ -34,11 +34,6 @@ Hierarchies = tuple[PackedHierarchy | None, ...]
 def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier, ...]) -> Hierarchies:
     """Copy the hierarchies of a release into tables of its own and return them as solvers see them.
 
-    Parameters
-    ----------
-    tables : tuple of Identifier
-        The table to create for each generalized column.
-
     Raises
     ------
     UnsuitableColumn
@@ -95,13 +90,6 @@ def drop_hierarchies(db: Database, record: ReleaseRecord) -> None:
 
 def create_node_table(db: Database, generalized: GeneralizedColumn, table: Identifier) -> None:
     """Copy a hierarchy into a table of the release, with the types of column and output.
-
-    Parameters
-    ----------
-    generalized : GeneralizedColumn
-        What the table is about.
-    table : Identifier
-        The table to create.
 
     Raises
     ------
@@ -170,13 +158,6 @@ def _explained(error: DatabaseError, generalized: GeneralizedColumn) -> Exceptio
 
 def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identifier) -> PackedHierarchy:
     """Return a hierarchy as solvers see it: with NULL, which is a value that stays itself below the top.
-
-    Parameters
-    ----------
-    generalized : GeneralizedColumn
-        What the table is about.
-    table : Identifier
-        What `create_node_table` made.
 
     Raises
     ------

@@ -158,13 +158,7 @@ def _counting(
 
 
 def as_seen(plan: ReleasePlan, column: CanonicalColumn, cell: str) -> Fragment:
-    """Return what tells published cells of a column apart as readers do: equal ones may look different.
-
-    Parameters
-    ----------
-    cell : str
-        A stored cell in SQL.
-    """
+    """Return what tells published cells of a column apart as readers do: equal ones may look different."""
     generalized = plan.hierarchy_of(column)
     if generalized is not None:
         return generalized.look(cell)

@@ -142,23 +142,7 @@ def remember(
     keys: Sequence[str],
     most: int,
 ) -> None:
-    """Remember the version that a storage shows, and forget the oldest ones.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        What it publishes.
-    storage : Identifier
-        Its materialized view, which has a column `ROW`.
-    number : int
-        Number of the version.
-    k : int
-        Fewest people of its classes.
-    keys : sequence of str
-        Columns that identify a row.
-    most : int
-        How many versions are remembered, this one included.
-    """
+    """Remember the version that a storage shows, and forget the oldest ones."""
     version = Identifier.of("kanon", derived_name(plan.name, f"version{number}"))
     db.execute(statement("composition/remember", version=version, **linked_parts(plan, storage)))
     gather_statistics(db, version)
@@ -182,15 +166,7 @@ def remember(
 
 
 def notice_forgotten(db: Database, release: Identifier, versions: Sequence[RememberedVersion]) -> None:
-    """Say that all remembered versions of a release are forgotten, because another one takes its name.
-
-    Parameters
-    ----------
-    release : Identifier
-        Its view.
-    versions : sequence of RememberedVersion
-        None if nothing is to be said.
-    """
+    """Say that all remembered versions of a release are forgotten, because another one takes its name."""
     if versions:
         db.notice(
             f"Of {release}, {_are_forgotten(versions)}: only kanon_anonymize with option remember, for the "

@@ -210,11 +210,6 @@ def record_refresh(db: Database, record: ReleaseRecord, storage: Identifier) -> 
     """Count a refreshed release and put the figures in the place of those before.
 
     What was proven applies to the table as it was published, and stays as it is.
-
-    Parameters
-    ----------
-    storage : Identifier
-        What was refreshed.
     """
     fields, on_nodes = _fields(db, record), record.on_nodes
     seen = db.row(

@@ -51,15 +51,7 @@ class Shards:
 
 
 def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Shards | None:
-    """Return how a release is stored on all nodes; None if the coordinator stores it, said why if that costs.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        What is published.
-    remembers : bool
-        Whether versions are kept to compare later ones with.
-    """
+    """Return how nodes store a release; None if the coordinator does, with a notice where that costs."""
     distribution = distribution_of(db, plan.base.identifier)
     if distribution is None:
         return None
@@ -104,11 +96,6 @@ def create_shards(
 ) -> Fragment:
     """Create and fill the storage of a release on all nodes, without classes of fewer than `k` people.
 
-    Parameters
-    ----------
-    names : StorageNames
-        The storage to create, mapping and parts.
-
     Returns
     -------
     Fragment
@@ -134,15 +121,6 @@ def create_shards(
 
 def refresh_shards(db: Database, record: ReleaseRecord, base: RelationFacts, generation: int) -> Identifier:
     """Store the rows that the base table has now, by the rules of before, and show them instead.
-
-    Parameters
-    ----------
-    record : ReleaseRecord
-        The record of the release, which still has the storage of before.
-    base : RelationFacts
-        Its base table.
-    generation : int
-        Number of this publication.
 
     Returns
     -------

@@ -53,15 +53,7 @@ class Parts:
 
 
 def parts_of(keys: bytes, outcome: SolveOutcome) -> Parts | None:
-    """Number the rows of divided row types; None if the outcome divides nothing.
-
-    Parameters
-    ----------
-    keys : bytes
-        Hash of each row type, packed.
-    outcome : SolveOutcome
-        A solution for these row types.
-    """
+    """Number the rows of divided row types; None if the outcome divides nothing."""
     if not outcome.moved_types:
         return None
     moved = zip(
@@ -157,15 +149,7 @@ def model_parts(models: PrivacyModels) -> dict[str, Any]:
 
 
 def model_checks(columns: tuple[CanonicalColumn, ...], *, has_entity: bool) -> list[dict[str, Any]]:
-    """Return what the models check: each sensitive column in rows and, with an entity, in people.
-
-    Parameters
-    ----------
-    columns : tuple of CanonicalColumn
-        The sensitive columns of the privacy models.
-    has_entity : bool
-        Whether a person may have several rows.
-    """
+    """Return what the models check: each sensitive column in rows and, with an entity, in people."""
     found: list[dict[str, Any]] = []
     for column in columns:
         for of_people in (False, True) if has_entity else (False,):
@@ -245,17 +229,6 @@ def write_patterns(
     db: Database, names: StorageNames, keys: bytes, outcome: SolveOutcome, parts: Parts | None
 ) -> None:
     """Create the tables that say which row types, and which rows of divided ones, have which pattern.
-
-    Parameters
-    ----------
-    names : StorageNames
-        The tables to create.
-    keys : bytes
-        Hash of each row type, packed.
-    outcome : SolveOutcome
-        A solution for these row types, whose prices are stored with them.
-    parts : Parts or None
-        Of the same outcome, see `parts_of`.
 
     Raises
     ------

@@ -62,13 +62,6 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
     """Say which columns that are published as they are tell hidden cells of others, or a part of these.
 
     Looks at a random sample of the base relation.
-
-    Parameters
-    ----------
-    storage : Identifier
-        What was stored of the release.
-    rows : int
-        How many rows the base relation has.
     """
     base = plan.base
     carried = plan.carried

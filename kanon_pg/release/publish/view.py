@@ -106,13 +106,6 @@ def name_storage(db: Database, release: str, storage: Identifier) -> Identifier:
 
     Scripts may refresh by this name. The one before must be dropped already; nobody else can have locked the
     new one, which is not committed.
-
-    Parameters
-    ----------
-    release : str
-        Name of the release.
-    storage : Identifier
-        The new materialized view.
     """
     lasting = lasting_name(release)
     # What has the name without a record was left by a dump that was restored without its data.
@@ -147,13 +140,7 @@ def drop_view(db: Database, view: Identifier) -> None:
 def _replace_by_new_columns(
     db: Database, plan: ReleasePlan, create: Statement, columns: Sequence[str]
 ) -> None:
-    """Recreate the view, since none loses or retypes columns; who could read it still can, nobody else.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Columns that the view will have.
-    """
+    """Recreate the view, since none loses or retypes columns; who could read it still can, nobody else."""
     grants = db.rows(statement("fetch_grants"), str(plan.view))
     _drop_alone(
         db,

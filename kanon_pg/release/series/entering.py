@@ -186,17 +186,7 @@ def _room_to_wait(version: Version) -> int:
 
 
 def _let_classes_wait(version: Version, storage: Identifier, waits: Identifier, *, most: int) -> None:
-    """Let the costliest classes of a solved batch wait: any may, since each is a cohort by itself.
-
-    Parameters
-    ----------
-    storage : Identifier
-        The solved batch.
-    waits : Identifier
-        Table of those who wait, which is created.
-    most : int
-        People who may wait.
-    """
+    """Let the costliest classes of a solved batch wait: any may, since each is a cohort by itself."""
     plan = version.plan
     fields = plan.levels
     places = zip(plan.quasi_identifiers, fields.offsets, fields.widths, fields.heights, strict=True)

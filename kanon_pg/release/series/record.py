@@ -201,11 +201,6 @@ def _without_key(base: RelationFacts) -> UnsuitableRelation:
 def require_key(db: Database, record: ReleaseRecord, series: Series) -> None:
     """Refuse a base relation whose rows could have come by other identities since they were published.
 
-    Parameters
-    ----------
-    record, series
-        What is recorded of the release.
-
     Raises
     ------
     UnsuitableRelation
@@ -236,19 +231,7 @@ def create_series(
     keys: tuple[str, ...],
     generation: int,
 ) -> Series:
-    """Create the views and the tables of a release over time, but for the members.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        What is published.
-    names : SeriesNames
-        What to create.
-    keys : tuple of str
-        See `row_keys`.
-    generation : int
-        Number of this publication under its name.
-    """
+    """Create the views and the tables of a release over time, but for the members."""
     _create_current(db, plan, names.current, keys)
     key_view = scratch_name(plan.name, generation, "keys")
     columns = [plan.base.column(name).identifier for name in keys]

@@ -81,11 +81,6 @@ def require_no_series(db: Database, work: PublishingCall) -> None:
 def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, Version]:
     """Build the first version of a release over time.
 
-    Parameters
-    ----------
-    generation : int
-        Number of this publication under its name.
-
     Raises
     ------
     UnsuitableRelation
@@ -122,7 +117,7 @@ def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, V
     _notice_earlier(version)
     built = BuiltRelease(
         plan=plan,
-        names=replace(fresh, storage=storage, mapping=None, source=None),
+        names=replace(fresh, storage=storage, mapping=None, parts=None, source=None),
         shown=storage,
         rows=counted.rows,
         report=make_report(plan, counted, outcome, found, k=request.k, certified=True),
@@ -183,13 +178,6 @@ def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory:
 
 def erase_person(db: Database, record: ReleaseRecord, series: Series, person: Sequence[str]) -> None:
     """Erase the stored cells of a person and publish a version without their cohorts.
-
-    Parameters
-    ----------
-    record, series
-        What is recorded of the release.
-    person : sequence of str
-        The value of the column that identifies people, or the values of the key, as text.
 
     Raises
     ------
