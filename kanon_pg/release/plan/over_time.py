@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kanon_pg.errors import InputError
-from kanon_pg.relations.arguments import check_choice, check_keys, check_share, check_whole
+from kanon_pg.relations.arguments import check_keys, check_share, check_whole
 
 LEAVERS = ("retain", "withhold", "show")
 """What happens to those who leave, until k of their cohort can leave together: their stored cells stay
@@ -68,7 +68,10 @@ def parse_over_time(argument: Any) -> OverTime | None:
     check_keys("Option over_time", argument, [field.name for field in fields(OverTime)], _EXAMPLE)
     rules = OverTime(**{key: value for key, value in argument.items() if value is not None})
     for key, choices in (("leavers", LEAVERS), ("updates", UPDATES)):
-        check_choice(f"value of key {key} of option over_time", getattr(rules, key), choices)
+        if getattr(rules, key) not in choices:
+            raise InputError(
+                f"{_named(key)} is not one of those there are.", hint=f"Choose one of {', '.join(choices)}."
+            )
     for key in ("longest_retain", "longest_wait"):
         check_whole(_named(key), getattr(rules, key), 1, _EXAMPLE, most=_MOST_VERSIONS)
     check_share(
