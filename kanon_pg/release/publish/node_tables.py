@@ -274,7 +274,6 @@ def forget_values(
         db.execute(statement("analyze", relation=table))
         if found["stored"]:
             db.execute(statement("hierarchy_recount"), found["hierarchy"])
-            db.execute(statement("analyze", relation=Identifier.of("kanon", "hierarchy_value")))
         if found["gone"]:
             also = f" and from hierarchy {Identifier.of(found['hierarchy'])}" if found["stored"] else ""
             db.notice(
