@@ -22,7 +22,6 @@ from kanon_pg.audit.columns import (
 )
 from kanon_pg.audit.findings import RiskFigures, risk_figures
 from kanon_pg.audit.request import RiskRequest
-from kanon_pg.core.audit import RiskTask
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.risk import DEEPEST, HomogeneousClasses
 from kanon_pg.core.termination import Termination
@@ -113,10 +112,16 @@ def relation_risk(
     register: tuple[PackedRowTypes, ...] = ()
     if population is not None:
         register = (worker.count(population).row_types,)
-    task = RiskTask(call.threshold, call.sampling_fraction, call.uniques_seconds)
-    answer = worker.run(task, counted.row_types, *register)
+    answer = worker.run(
+        "risk",
+        counted.row_types,
+        *register,
+        threshold=call.threshold,
+        sampling_fraction=call.sampling_fraction,
+        uniques_seconds=call.uniques_seconds,
+    )
     relation = str(subject.known.relation.identifier)
-    complete, every = answer.uniques.complete_columns, min(DEEPEST, len(subject.names))
+    complete, every = answer["uniques"]["complete_columns"], min(DEEPEST, len(subject.names))
     if complete < every and call.uniques_seconds is None:
         most = "1 column" if complete == 1 else f"{complete} columns"
         worker.db.notice(
@@ -209,9 +214,14 @@ def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> R
     """
     worker.db.progress("counting")
     sizes = class_sizes(worker.db, known)
-    people = [(one.people, one.different) for one in sizes]
-    task = RiskTask(call.threshold, call.sampling_fraction, uniques_seconds=0.0, people_by_size=people)
-    answer = worker.run(task, _one_row_type_per_class(sizes))
+    answer = worker.run(
+        "risk",
+        _one_row_type_per_class(sizes),
+        threshold=call.threshold,
+        sampling_fraction=call.sampling_fraction,
+        uniques_seconds=0.0,
+        people_by_size=[(one.people, one.different) for one in sizes],
+    )
     columns = [column.name for column in quasi_identifiers(known)]
     counted = risk_figures(
         str(known.relation.identifier), columns, sum(one.rows for one in sizes), call.threshold, answer

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from kanon_pg.audit.assessing import class_sizes, relation_risk, release_risk, releases_of, risk_in_people
 from kanon_pg.audit.columns import (
@@ -33,14 +34,6 @@ from kanon_pg.audit.findings import (
     ViolatingSet,
 )
 from kanon_pg.audit.request import AnonymityRequest, AuditRequest, IdentifyRequest, RiskRequest
-from kanon_pg.core.audit import (
-    AuditDetails,
-    CombinedFigures,
-    IdentifyingTask,
-    SetFigures,
-    ViolatingAnswer,
-    ViolatingTask,
-)
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
@@ -51,18 +44,24 @@ from kanon_pg.relations.counting import Counted
 from kanon_pg.relations.subject import LOSSES, Roles, no_rows
 
 
-def with_details(result: AuditResult, subject: AuditSubject, details: AuditDetails) -> AuditResult:
-    """Return a result with the figures of columns and of all columns together."""
+def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]) -> AuditResult:
+    """Return a result with the figures of columns and of all columns together.
+
+    Parameters
+    ----------
+    details : mapping
+        What the worker counted.
+    """
     return replace(
         result,
         column_figures=_column_figures(result, subject, details),
-        audited=_whole(result.columns, details.audited),
-        quasi_identifiers=_whole(subject.linking, details.quasi_identifiers),
+        audited=_whole(result.columns, details["audited"]),
+        quasi_identifiers=_whole(subject.linking, details["quasi_identifiers"]),
     )
 
 
 def _column_figures(
-    result: AuditResult, subject: AuditSubject, details: AuditDetails
+    result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]
 ) -> tuple[ColumnFigures, ...]:
     roles = subject.known.roles or Roles()
     listed = Counter(name for found in result.sets for name in found.columns)
@@ -70,27 +69,19 @@ def _column_figures(
         ColumnFigures(
             name=name,
             role=roles.role_of(name),
-            distinct_values=alone.classes,
-            smallest_class=alone.smallest_class,
-            people_at_risk=alone.people_at_risk,
+            distinct_values=alone["classes"],
+            smallest_class=alone["smallest_class"],
+            people_at_risk=alone["people_at_risk"],
             people_at_risk_without=without,
             violating_sets=listed[name],
         )
-        for name, alone, without in zip(result.columns, details.alone, details.without, strict=True)
+        for name, alone, without in zip(result.columns, details["alone"], details["without"], strict=True)
     )
 
 
-def _whole(columns: Sequence[str], counted: CombinedFigures) -> CombinedClasses:
-    figures = counted.figures
-    return CombinedClasses(
-        columns=tuple(columns),
-        classes=figures.classes,
-        classes_at_risk=figures.classes_at_risk,
-        smallest_class=figures.smallest_class,
-        people_at_risk=figures.people_at_risk,
-        rows_at_risk=figures.rows_at_risk,
-        sizes=tuple(ClassSizes(*bar) for bar in counted.sizes),
-    )
+def _whole(columns: Sequence[str], counted: Mapping[str, Any]) -> CombinedClasses:
+    sizes = tuple(ClassSizes(*bar) for bar in counted["sizes"])
+    return CombinedClasses(tuple(columns), **{**counted, "sizes": sizes})
 
 
 _UNIQUES_SECONDS = 3.0
@@ -146,6 +137,16 @@ def _release_risk(
 _AUDIT_SHARE = 0.75
 """Share of the time for the sets and columns where risk and releases are to be shown as well."""
 
+_NOTHING: Mapping[str, Any] = {
+    "sets": [],
+    "figures": [],
+    "is_complete": True,
+    "minimum": None,
+    "details": None,
+    "termination": Termination.OPTIMAL,
+}
+"""The worker's answer if no set of columns violates."""
+
 _FIGURES = ("smallest_class", "people_at_risk", "rows_at_risk", "distinction", "separation")
 
 
@@ -164,12 +165,12 @@ def audit(db: Database, request: AuditRequest) -> AuditResult:
     is_known_safe = known.hides_people and _is_safe_release(db, subject, request.k)
     with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
-        answer = ViolatingAnswer() if is_known_safe else _violating_sets(worker, subject, counted, request)
+        answer = _NOTHING if is_known_safe else _violating_sets(worker, subject, counted, request)
         result = _result(subject, counted, request, answer)
         if known.hides_people:
             result = replace(result, hides_people=True) if is_known_safe else _in_rows(result)
-        elif answer.details is not None:
-            result = with_details(result, subject, answer.details)
+        elif answer["details"] is not None:
+            result = with_details(result, subject, answer["details"])
         if request.details:
             result = with_risk(worker, result, subject, counted)
     _notify(db, result)
@@ -227,19 +228,25 @@ def _in_rows(result: AuditResult) -> AuditResult:
 
 def _violating_sets(
     worker: AuditSession, subject: AuditSubject, counted: Counted, request: AuditRequest
-) -> ViolatingAnswer:
-    linking = [place for place, name in enumerate(subject.names) if name in subject.linking]
-    task = ViolatingTask(request.k, request.max_columns, linking, request.details)
-    return worker.run(task, counted.row_types, share=_AUDIT_SHARE if request.details else 1.0)
+) -> Mapping[str, Any]:
+    return worker.run(
+        "violating",
+        counted.row_types,
+        share=_AUDIT_SHARE if request.details else 1.0,
+        k=request.k,
+        max_columns=request.max_columns,
+        details=request.details,
+        quasi_identifiers=[place for place, name in enumerate(subject.names) if name in subject.linking],
+    )
 
 
 def _result(
-    subject: AuditSubject, counted: Counted, request: AuditRequest, answer: ViolatingAnswer
+    subject: AuditSubject, counted: Counted, request: AuditRequest, answer: Mapping[str, Any]
 ) -> AuditResult:
-    minimum, ended = answer.minimum, answer.termination
+    minimum, ended = answer["minimum"], Termination(answer["termination"])
     sets = tuple(
         _violating_set([subject.names[place] for place in places], figures, minimum, ended)
-        for places, figures in zip(answer.sets, answer.figures, strict=True)
+        for places, figures in zip(answer["sets"], answer["figures"], strict=True)
     )
     known = subject.known
     return AuditResult(
@@ -252,8 +259,8 @@ def _result(
         left_out=subject.left_out,
         max_columns=request.max_columns,
         sets=sets,
-        complete_columns=len(subject.names) if answer.complete_columns is None else answer.complete_columns,
-        is_complete=answer.is_complete,
+        complete_columns=answer.get("complete_columns", len(subject.names)),
+        is_complete=answer["is_complete"],
         minimum=minimum,
         seconds=0.0,
         release=known.release,
@@ -272,15 +279,16 @@ def _not_audited(subject: AuditSubject) -> tuple[str, ...]:
 
 
 def _violating_set(
-    names: Sequence[str], figures: SetFigures | None, minimum: int | None, ended: Termination
+    names: Sequence[str], figures: Mapping[str, Any] | None, minimum: int | None, ended: Termination
 ) -> ViolatingSet:
+    known = figures or dict.fromkeys((*_FIGURES, "classes"))
     return ViolatingSet(
         columns=tuple(names),
         size=len(names),
         kind="minimum" if len(names) == minimum else "minimal",
-        distinct_values=None if figures is None else figures.classes,
+        distinct_values=known["classes"],
         termination=Termination.TIME if figures is None else ended,
-        **{name: getattr(figures, name, None) for name in _FIGURES},
+        **{name: known[name] for name in _FIGURES},
     )
 
 
@@ -307,8 +315,8 @@ def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ..
     subject = all_columns(db, look_up(db, request.relation), request.columns)
     with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
-        found = worker.run(IdentifyingTask(), counted.row_types)
-    at_least, distinct = found.at_least, found.distinct_rows
+        found = worker.run("identifying", counted.row_types)
+    at_least, distinct = found["at_least"], found["distinct_rows"]
 
     def shown(places: Sequence[int], method: str, *, is_smallest: bool) -> IdentifyingSet:
         is_optimal = len(places) == at_least
@@ -321,24 +329,24 @@ def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ..
             distinct_rows=distinct,
             distinction=distinct / counted.rows,
             method=method,
-            termination=_termination(found.termination, is_optimal=is_optimal, is_smallest=is_smallest),
+            termination=_termination(found["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
         )
 
-    if len(found.smallest) > at_least:
+    if len(found["smallest"]) > at_least:
         db.notice(
             f"The search ended before the smallest set was proven: each has at least {at_least} columns."
         )
     return (
-        shown(found.smallest, found.method, is_smallest=True),
-        shown(found.minimal, "leaving out columns", is_smallest=False),
+        shown(found["smallest"], found["method"], is_smallest=True),
+        shown(found["minimal"], "leaving out columns", is_smallest=False),
     )
 
 
-def _termination(searched: Termination, *, is_optimal: bool, is_smallest: bool) -> Termination:
+def _termination(searched: str, *, is_optimal: bool, is_smallest: bool) -> Termination:
     """Return how a search ended; leaving out columns simply ends."""
     if is_optimal:
         return Termination.OPTIMAL
-    return searched if is_smallest else Termination.EXHAUSTED
+    return Termination(searched) if is_smallest else Termination.EXHAUSTED
 
 
 def is_anonymous(db: Database, request: AnonymityRequest) -> bool:

@@ -6,12 +6,11 @@ An `AuditSession` counts them and has the worker do its tasks.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
-from kanon_pg.core.audit import AuditTask
 from kanon_pg.core.packed import MAX_COLUMNS, ColumnKind, PackedRowTypes
 from kanon_pg.db.catalog import ColumnFacts, has_equality, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -31,8 +30,6 @@ from kanon_pg.relations.subject import (
 )
 from kanon_pg.runner.parent import audit_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
-
-Answer = TypeVar("Answer")
 
 
 class AuditColumn(CanonicalColumn):
@@ -343,11 +340,15 @@ class AuditSession:
                 memory_bytes=self.memory,
             )
 
-    def run(self, task: AuditTask[Answer], *tables: PackedRowTypes, share: float = 1.0) -> Answer:
+    def run(
+        self, task: str, *tables: PackedRowTypes, share: float = 1.0, **arguments: Any
+    ) -> Mapping[str, Any]:
         """Have the worker do a task, and search within a share of the time that is left."""
         seconds = share * self.left
         before = time.monotonic()
-        answer = audit_in_worker(tables, task, seconds, Caller.of(self.db, self.memory))
+        answer = audit_in_worker(
+            tables, task, {"seconds": seconds, **arguments}, Caller.of(self.db, self.memory)
+        )
         self.left -= min(seconds, time.monotonic() - before)
         return answer
 

@@ -6,12 +6,11 @@ people. Nothing here holds a cell value: columns, counts and shares only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_pg.core.audit import RiskAnswer
-from kanon_pg.core.risk import HomogeneousClasses
+from kanon_pg.core.risk import AttackerRisk, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def risk_figures(
     columns: Sequence[str],
     rows: int,
     threshold: float,
-    answer: RiskAnswer,
+    answer: Mapping[str, Any],
 ) -> RiskFigures:
     """Return the figures of a relation.
 
@@ -150,32 +149,34 @@ def risk_figures(
         Its rows.
     threshold : float
         Risk above which a record counts.
-    answer : RiskAnswer
-        What the worker counted.
+    answer : mapping
+        Fields of `Risk` and `MinimalUniques` of `kanon_pg.core.risk`.
     """
-    risk, prosecutor, journalist = answer.risk, answer.risk.prosecutor, answer.risk.journalist
+    found, uniques = answer["risk"], answer["uniques"]
+    prosecutor, journalist = AttackerRisk(**found["prosecutor"]), AttackerRisk(**found["journalist"])
+    homogeneous = tuple(HomogeneousClasses(**one) for one in found["homogeneous"])
     return RiskFigures(
         relation=relation,
         columns=tuple(columns),
         rows=rows,
-        people=risk.people,
-        classes=risk.classes,
+        people=found["people"],
+        classes=found["classes"],
         smallest_class=round(1 / prosecutor.highest),
         prosecutor_risk=prosecutor.highest,
         prosecutor_average=prosecutor.average,
         journalist_risk=journalist.highest,
         journalist_average=journalist.average,
-        journalist_basis=risk.journalist_basis,
-        marketer_risk=risk.marketer,
+        journalist_basis=found["journalist_basis"],
+        marketer_risk=found["marketer"],
         threshold=threshold,
         people_above=prosecutor.people_above,
         share_above=prosecutor.share_above,
-        sample_uniques=risk.sample_uniques,
-        minimal_uniques=answer.uniques.sets_by_size,
-        people_by_unique=answer.uniques.people_by_size,
-        homogeneous_people=max((one.people for one in risk.homogeneous), default=None),
-        homogeneous=risk.homogeneous,
-        termination=answer.termination,
+        sample_uniques=found["sample_uniques"],
+        minimal_uniques=tuple(uniques["sets_by_size"]),
+        people_by_unique=tuple(uniques["people_by_size"]),
+        homogeneous_people=max((one.people for one in homogeneous), default=None),
+        homogeneous=homogeneous,
+        termination=Termination(answer["termination"]),
     )
 
 

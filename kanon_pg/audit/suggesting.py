@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_pg.audit.columns import AuditSession, audit_columns, audit_session, comparable, look_up
 from kanon_pg.audit.findings import Suggestion
 from kanon_pg.audit.request import SuggestRequest
 from kanon_pg.audit.roles import TEXTS, ObservedColumn, lists_people, names_a_person, suggestions_for
-from kanon_pg.core.audit import ColumnsAnswer, ColumnsTask
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -153,8 +153,8 @@ def _statistics(
         counted = worker.count_rows(known, source, audit_columns(some))
         if not counted.rows:  # a sample of few rows may have none
             continue
-        answer = worker.run(ColumnsTask(), counted.row_types, share=len(some) / (len(columns) - first))
-        is_complete = is_complete and answer.is_complete
+        answer = worker.run("columns", counted.row_types, share=len(some) / (len(columns) - first))
+        is_complete = is_complete and answer["is_complete"]
         found |= {
             column.name: _statistics_of(place, some, counted.rows, answer)
             for place, column in enumerate(some)
@@ -165,21 +165,19 @@ def _statistics(
 
 
 def _statistics_of(
-    place: int, columns: Sequence[ColumnFacts], rows: int, answer: ColumnsAnswer
+    place: int, columns: Sequence[ColumnFacts], rows: int, answer: Mapping[str, Any]
 ) -> _Statistics:
-    profile = answer.profiles[place]
+    dependencies = answer["dependencies"]
     return _Statistics(
         rows=rows,
-        distinct=profile.distinct,
-        single=profile.single,
-        separation=profile.separation,
+        **answer["profiles"][place],
         determined_by=tuple(
-            (columns[one.determinant].name, one.share)
-            for one in answer.dependencies
-            if one.dependent == place
+            (columns[one["determinant"]].name, one["share"])
+            for one in dependencies
+            if one["dependent"] == place
         ),
         determines=tuple(
-            columns[one.dependent].name for one in answer.dependencies if one.determinant == place
+            columns[one["dependent"]].name for one in dependencies if one["determinant"] == place
         ),
     )
 

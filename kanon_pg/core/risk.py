@@ -7,9 +7,7 @@ and Lysyk (2009).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 THRESHOLD = 0.2
 """Risk above which a record counts as being at risk by default: that of a class below 5."""
@@ -82,12 +80,6 @@ class MinimalUniques:
     sets_by_column: tuple[int, ...]
     complete_columns: int
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> MinimalUniques:
-        """Rebuild from the fields that travelled."""
-        names = ("sets_by_size", "people_by_size", "sets_by_column")
-        return cls(**{**data, **{name: tuple(data[name]) for name in names}})
-
 
 @dataclass(frozen=True, slots=True)
 class Risk:
@@ -122,10 +114,3 @@ class Risk:
     marketer: float
     sample_uniques: int
     homogeneous: tuple[HomogeneousClasses, ...]
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Risk:
-        """Rebuild from the fields that travelled."""
-        attackers = {name: AttackerRisk(**data[name]) for name in ("prosecutor", "journalist")}
-        homogeneous = tuple(HomogeneousClasses(**one) for one in data["homogeneous"])
-        return cls(**{**data, **attackers, "homogeneous": homogeneous})

@@ -11,12 +11,10 @@ This module starts no thread and sets no signal handler.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from kanon_pg.core.audit import AuditTask
 from kanon_pg.core.certificate import CertificateTask
 from kanon_pg.core.code_folders import folders, is_complete
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
@@ -31,7 +29,6 @@ from kanon_pg.runner.messages import Attachment, Message, MessageError
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
-Answer = TypeVar("Answer")
 
 _MAX_OUTCOME_BYTES = 1024 * 1024
 _MAX_AUDIT_BYTES = 512 * 1024 * 1024
@@ -107,16 +104,21 @@ def handed_over(
 
 def audit_in_worker(
     tables: Sequence[PackedRowTypes],
-    task: AuditTask[Answer],
-    seconds: float,
+    task: str,
+    arguments: Mapping[str, Any],
     caller: Caller,
-) -> Answer:
+) -> dict[str, Any]:
     """Have a task of an audit done in this session's worker.
 
     Parameters
     ----------
-    seconds : float
-        Time for searching.
+    task : str
+        A task of `kanon_pg.worker.audit.auditor`.
+
+    Returns
+    -------
+    dict
+        What the task answers, plain JSON values.
 
     Raises
     ------
@@ -125,11 +127,10 @@ def audit_in_worker(
     """
     buffers = [list(table.buffers()) for table in tables]
     headers = [[table.header(), len(own)] for table, own in zip(tables, buffers, strict=True)]
-    arguments = {"seconds": seconds, **asdict(cast("Any", task))}
-    request = {"task": task.kind, "tables": headers, "arguments": arguments}
+    request = {"task": task, "tables": headers, "arguments": dict(arguments)}
     parts = [json.dumps(request).encode(), *(buffer for own in buffers for buffer in own)]
     job = Job("audit", parts, caller)
-    return _done(job, "row types", lambda answer: _audited(answer, task, caller.checkpoint))
+    return _done(job, "row types", lambda answer: _audited(answer, caller.checkpoint))
 
 
 def group_in_worker(
@@ -215,9 +216,10 @@ def _solved(answer: Message, count: int, checkpoint: Callable[[], None]) -> Solv
     return parsed(lambda: SolveOutcome.from_json(json.loads(parts[0]), parts[1:]))
 
 
-def _audited(answer: Message, task: AuditTask[Answer], checkpoint: Callable[[], None]) -> Answer:
+def _audited(answer: Message, checkpoint: Callable[[], None]) -> dict[str, Any]:
     (text,) = answer.copy_parts(_MAX_AUDIT_BYTES, tick=checkpoint)
-    return parsed(lambda: task.read(json.loads(text)))
+    found: dict[str, Any] = parsed(lambda: json.loads(text))
+    return found
 
 
 def _grouped(answer: Message, values: int, checkpoint: Callable[[], None]) -> GroupingAnswer:

@@ -1,4 +1,8 @@
-"""What a worker does for an audit: reads packed row types and calls the searches."""
+"""What a worker does for an audit: reads packed row types, calls the searches, answers in plain JSON values.
+
+Columns are numbers in requests and answers, as the row types have them; the caller knows their names. The
+terms (class, violating, minimal, minimum, identifying) are those of `kanon_pg.worker.audit`.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.audit import (
-    TASKS,
-    AuditDetails,
-    ColumnProfile,
-    ColumnsAnswer,
-    ColumnsTask,
-    CombinedFigures,
-    Dependency,
-    IdentifyingAnswer,
-    IdentifyingTask,
-    RiskAnswer,
-    RiskTask,
-    SetFigures,
-    ViolatingAnswer,
-    ViolatingTask,
-)
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
@@ -37,6 +25,9 @@ from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock, Progress
 from kanon_pg.worker.row_types import RowTypeTable
 
+Arguments = Mapping[str, Any]
+Answer = dict[str, Any]
+
 _SEARCH_SHARE = 0.7
 """Share of the time for the search; figures of the sets get the rest, and what the search leaves."""
 
@@ -44,17 +35,15 @@ _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 """Sizes at which bars of the histogram begin; above, each bar has ten times the size of the one before."""
 
 
-def work(
-    kind: str, tables: Sequence[PackedRowTypes], arguments: Mapping[str, Any], progress: Progress
-) -> dict[str, Any]:
-    """Do a task of an audit; returns the fields of its answer.
+def work(task: str, tables: Sequence[PackedRowTypes], arguments: Arguments, progress: Progress) -> Answer:
+    """Do a task of an audit.
 
     Parameters
     ----------
-    kind : str
-        One of `kanon_pg.core.audit.TASKS`.
+    task : str
+        'violating', 'identifying', 'risk' or 'columns'.
     arguments : mapping
-        The fields of the task, and the ``seconds`` for it.
+        Plain JSON values; the functions below say which.
     progress : callable
         Receives phases and shares.
 
@@ -63,36 +52,37 @@ def work(
     KanonError
         Whatever the solvers refuse.
     """
-    if kind not in TASKS:
+    if task not in _TASKS:
         raise SolverError("The worker does not know this task of an audit.", hint=DEFECT)
     clock = Clock(arguments["seconds"], progress)
     read = [RowTypeTable.from_packed(table, clock.heartbeat) for table in tables]
-    task: Any = TASKS[kind](**{name: value for name, value in arguments.items() if name != "seconds"})
-    return asdict(_WORKERS[kind](read, task, clock))
+    return _TASKS[task](read, arguments, clock)
 
 
-def _violating(tables: Sequence[RowTypeTable], task: ViolatingTask, clock: Clock) -> ViolatingAnswer:
-    (table,), k, most = tables, task.k, task.max_columns
-    details = _details(table, k, task.quasi_identifiers, clock) if task.details else None
-    found = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=most)
+def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with the minimal violating sets; arguments k, max_columns, quasi_identifiers, details."""
+    (table,), k = tables, arguments["k"]
+    details = _details(table, k, arguments["quasi_identifiers"], clock) if arguments["details"] else None
+    found = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=arguments["max_columns"])
+    most = arguments["max_columns"]
     is_as_requested = found.is_complete or (most is not None and found.complete_columns >= most)
     ended = _ended(is_as_requested, clock)
-    figures: list[SetFigures | None] = []
+    figures: list[Answer | None] = []
     for _, one in figures_of(table, found.sets, k):
-        figures.append(one)
+        figures.append(asdict(one))
         if clock.is_over():
             break
         clock.report("figures", len(figures) / len(found.sets))
     figures += [None] * (len(found.sets) - len(figures))
-    return ViolatingAnswer(
-        sets=found.sets,
-        figures=figures,
-        complete_columns=found.complete_columns,
-        is_complete=found.is_complete,
-        minimum=found.minimum,
-        details=details,
-        termination=ended,
-    )
+    return {
+        "sets": [list(columns) for columns in found.sets],
+        "figures": figures,
+        "complete_columns": found.complete_columns,
+        "is_complete": found.is_complete,
+        "minimum": found.minimum,
+        "details": details,
+        "termination": ended,
+    }
 
 
 def _ended(is_whole: bool, clock: Clock) -> Termination:
@@ -102,14 +92,12 @@ def _ended(is_whole: bool, clock: Clock) -> Termination:
     return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
 
 
-def _details(
-    table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], clock: Clock
-) -> AuditDetails | None:
+def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], clock: Clock) -> Answer | None:
     """Return figures of each column and of all together; None if the time was over before."""
     people = Persons.of(table)
     every = range(table.width)
     clock.report("columns", 0.0)
-    alone = [figures for _, figures in figures_of(table, [(column,) for column in every], k)]
+    alone = [asdict(figures) for _, figures in figures_of(table, [(column,) for column in every], k)]
     without: list[int] = [0] * table.width
 
     def leave_out(columns: Sequence[int], grouping: RowTypePartition) -> bool:
@@ -127,12 +115,12 @@ def _details(
 
     if not leave_out(every, RowTypePartition.single(len(table))):
         return None
-    return AuditDetails(
-        alone=alone,
-        without=without,
-        audited=_combined(table, people, every, k),
-        quasi_identifiers=_combined(table, people, quasi_identifiers, k),
-    )
+    return {
+        "alone": alone,
+        "without": without,
+        "audited": _whole(table, people, every, k),
+        "quasi_identifiers": _whole(table, people, quasi_identifiers, k),
+    }
 
 
 def _divided(table: RowTypeTable, grouping: RowTypePartition, columns: Sequence[int]) -> RowTypePartition:
@@ -141,7 +129,7 @@ def _divided(table: RowTypeTable, grouping: RowTypePartition, columns: Sequence[
     return grouping
 
 
-def _combined(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int) -> CombinedFigures:
+def _whole(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int) -> Answer:
     """Return the classes of some columns together, with the histogram of their sizes."""
     grouping = grouping_of(table, columns)
     sizes, rows = people.sizes(grouping), rows_of(table, grouping.class_of, grouping.count)
@@ -155,7 +143,9 @@ def _combined(table: RowTypeTable, people: Persons, columns: Sequence[int], k: i
             bars.append(
                 [smallest, after - 1, int(inside.sum()), int(persons[met].sum()), int(rows[inside].sum())]
             )
-    return CombinedFigures(class_figures(table, people, grouping, k), bars)
+    found = asdict(class_figures(table, people, grouping, k))
+    del found["distinction"], found["separation"]
+    return {**found, "sizes": bars}
 
 
 def _edges(largest: int, k: int) -> list[int]:
@@ -172,39 +162,46 @@ def _edges(largest: int, k: int) -> list[int]:
     return edges[: next(place for place, edge in enumerate(edges) if edge > largest) + 1]
 
 
-def _identifying(tables: Sequence[RowTypeTable], task: IdentifyingTask, clock: Clock) -> IdentifyingAnswer:
-    del task
+def _identifying(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with a minimal and a smallest identifying set; no arguments."""
+    del arguments
     (table,) = tables
     clock.report("leaving out columns", None)
     minimal = minimal_identifying_set(table)
     found = smallest_identifying_set(table, clock)
-    return IdentifyingAnswer(
-        minimal=minimal,
-        smallest=found.columns,
-        at_least=found.lower_bound,
-        method=found.method,
-        distinct_rows=grouping_of(table, range(table.width)).count,
-        termination=_ended(found.is_optimal, clock),
-    )
+    return {
+        "minimal": list(minimal),
+        "smallest": list(found.columns),
+        "at_least": found.lower_bound,
+        "method": found.method,
+        "termination": _ended(found.is_optimal, clock),
+        "distinct_rows": grouping_of(table, range(table.width)).count,
+    }
 
 
-def _risk(tables: Sequence[RowTypeTable], task: RiskTask, clock: Clock) -> RiskAnswer:
+def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with `Risk` and `MinimalUniques` of `kanon_pg.core.risk`.
+
+    Arguments are threshold, sampling_fraction, uniques_seconds (most time for minimal uniques, None for all
+    there is), and people_by_size where the classes do not tell who is in several of them. The tables
+    are the one at risk and, if there is a register of the population, that by the same columns.
+    """
     table, *population = tables
-    columns, by_size = range(table.width), task.people_by_size
+    columns, by_size = range(table.width), arguments.get("people_by_size")
     clock.report("risk", None)
     risk = risk_of(
         table,
         columns,
-        threshold=task.threshold,
-        sampling_fraction=task.sampling_fraction,
+        threshold=arguments["threshold"],
+        sampling_fraction=arguments["sampling_fraction"],
         people_by_size=None if by_size is None else {int(size): people for size, people in by_size},
         population=_people_in(population[0], table) if population else None,
     )
-    most, left = task.uniques_seconds, clock.left()
+    most, left = arguments["uniques_seconds"], clock.left()
     within = clock if most is None or left is None or left <= most else clock.without(left - most)
     uniques = minimal_uniques(table, columns, within)
     is_whole = uniques.complete_columns >= min(DEEPEST, table.width)
-    return RiskAnswer(risk, uniques, _ended(is_whole, clock))
+    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_whole, clock)}
 
 
 def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int64]:
@@ -215,19 +212,58 @@ def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int6
     return np.where(theirs[place] == ours, population.people[place], 0)
 
 
-def _columns(tables: Sequence[RowTypeTable], task: ColumnsTask, clock: Clock) -> ColumnsAnswer:
-    del task
+def _columns(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with the profile of each column and which columns determine others; no arguments."""
+    del arguments
     (table,) = tables
     clock.report("columns", None)
-    return ColumnsAnswer(column_profiles(table), *dependencies(table, clock))
+    profiles = [asdict(profile) for profile in column_profiles(table)]
+    found, is_complete = dependencies(table, clock)
+    return {"profiles": profiles, "dependencies": [asdict(one) for one in found], "is_complete": is_complete}
 
 
-_WORKERS: Mapping[str, Callable[[Sequence[RowTypeTable], Any, Clock], Any]] = {
-    ViolatingTask.kind: _violating,
-    IdentifyingTask.kind: _identifying,
-    RiskTask.kind: _risk,
-    ColumnsTask.kind: _columns,
+_TASKS: dict[str, Callable[[Sequence[RowTypeTable], Arguments, Clock], Answer]] = {
+    "violating": _violating,
+    "identifying": _identifying,
+    "risk": _risk,
+    "columns": _columns,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class SetFigures:
+    """Figures of a set of columns for some k.
+
+    Distinction and separation are those of Motwani and Xu ("Efficient Algorithms for Masking and Finding
+    Quasi-Identifiers", 2007), for n rows of which d differ on the set: a set is alpha-distinct if it becomes
+    a key once a share 1 - alpha of the rows is removed, and alpha-separating if a share alpha of all pairs
+    of rows differ on it. Both count rows, also where an entity is declared, as in the paper.
+
+    Parameters
+    ----------
+    classes : int
+        Different combinations of values (d), >= 1.
+    classes_at_risk : int
+        Those shared by fewer than k people.
+    smallest_class : int
+        Size of the smallest class, >= 1.
+    people_at_risk : int
+        Different people with a row in a class of fewer than k people, at least one if there is such a class.
+    rows_at_risk : int
+        Rows in these classes.
+    distinction : float
+        d / n, in (0, 1]: the greatest alpha for which the set is alpha-distinct.
+    separation : float
+        Pairs of rows that differ / (n (n - 1) / 2), in [0, 1]; 1 for a single row.
+    """
+
+    classes: int
+    classes_at_risk: int
+    smallest_class: int
+    people_at_risk: int
+    rows_at_risk: int
+    distinction: float
+    separation: float
 
 
 def figures_of(
@@ -287,6 +323,43 @@ _BETTER = 0.8
 _REPEATED = 0.1
 """Share of the rows whose value others have as well, at least, in a determinant: where nearly all values
 are different, what they determine is chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """One column.
+
+    Parameters
+    ----------
+    distinct : int
+        Different values, NULL being one.
+    single : int
+        Values that one row has.
+    separation : float
+        Share of the pairs of rows with different values, 0 to 1 (Motwani and Xu 2007).
+    """
+
+    distinct: int
+    single: int
+    separation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """An exact or approximate functional dependency: one column determines another.
+
+    Parameters
+    ----------
+    determinant, dependent : int
+        Numbers of columns.
+    share : float
+        Among the rows whose determinant occurs more than once: those in which guessing the most frequent
+        dependent value is right, at least 0.99; 1 if it always is.
+    """
+
+    determinant: int
+    dependent: int
+    share: float
 
 
 def column_profiles(table: RowTypeTable) -> list[ColumnProfile]:
