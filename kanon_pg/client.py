@@ -67,14 +67,15 @@ from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.reading.load_facts import READER
 from kanon_pg.queries.request import Asker, ProtectRequest, QueryRequest, given_text, given_texts, refused
 from kanon_pg.release import certificate as certificates
-from kanon_pg.release import composition as compositions
-from kanon_pg.release import declaration, linking, releasing
-from kanon_pg.release.base import OWNER
+from kanon_pg.release import releasing
 from kanon_pg.release.certificate import CertificateRequest
-from kanon_pg.release.composition import Composition, CompositionRequest
-from kanon_pg.release.linking import LinkRequest
-from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
+from kanon_pg.release.compare import composition as compositions
+from kanon_pg.release.compare.composition import Composition, CompositionRequest
+from kanon_pg.release.declare import declaration, linking
+from kanon_pg.release.declare.linking import LinkRequest
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.request import AnonymizeRequest, DeclareRequest
+from kanon_pg.release.publish.report import ReleaseReport
 
 Progress = Callable[[str, float | None], None]
 

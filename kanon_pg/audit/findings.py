@@ -14,7 +14,7 @@ from kanon_pg.core.risk import AttackerRisk, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 
 if TYPE_CHECKING:
-    from kanon_pg.release.composition import Composition
+    from kanon_pg.release.compare.composition import Composition
 
 Kind = Literal["minimum", "minimal"]
 
@@ -225,8 +225,8 @@ class AuditResult:
     quasi_identifiers : CombinedClasses or None
         The classes by the declared quasi-identifiers (all audited columns without a declaration).
     together : tuple of Composition
-        What these releases disclose together, see `kanon_pg.release.composition`; empty if there is only
-        one, or that could not be checked.
+        What these releases disclose together, see `kanon_pg.release.compare.composition`; empty if there is
+        only one, or that could not be checked.
     unchecked : tuple of str
         What else was to be looked at and could not be, in sentences.
     release : str or None

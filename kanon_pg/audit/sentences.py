@@ -11,7 +11,7 @@ from kanon_pg.db.identifiers import Literal, array_element
 from kanon_pg.errors import in_words
 
 if TYPE_CHECKING:
-    from kanon_pg.release.composition import Composition
+    from kanon_pg.release.compare.composition import Composition
 
 
 def percent(share: float) -> str:
@@ -169,15 +169,14 @@ def about_together(joint: Composition) -> str:
     if not joint.people_below:
         disclosed = f"leave nobody among fewer than {joint.k} people"
     else:
-        most, least = ("up to ", ", perhaps") if joint.unseen_rows or joint.assumed_rows else ("", ",")
+        most, least = ("up to ", ", perhaps") if joint.unseen_rows else ("", ",")
         disclosed = (
             f"leave {most}{share_in_words(joint.people_below, joint.people)} among fewer than {joint.k}"
             f"{least} somebody among {joint.smallest}"
         )
-    unseen = f"; {counted(joint.unseen_rows, 'row')} could not be compared" if joint.unseen_rows else ""
-    if joint.assumed_rows:
-        disclosed = f"{disclosed}, as far as is known"
-        unseen = f"; {counted(joint.assumed_rows, 'row')} may have changed places since{unseen}"
+    unseen = (
+        f"; {counted(joint.unseen_rows, 'row')} of erased people are not known" if joint.unseen_rows else ""
+    )
     return f"Side by side, the releases {releases} {disclosed}{unseen}."
 
 

@@ -31,7 +31,7 @@ from kanon_pg.curves import DEFAULT_KS, Curve
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
-from kanon_pg.release.composition import MOST, Composition
+from kanon_pg.release.compare.composition import MOST, Composition
 from kanon_pg.reports import document
 from kanon_pg.reports.costs import releases_section, together_section
 from kanon_pg.reports.document import visible

@@ -194,7 +194,7 @@ def drop(hierarchy: Name, dsn: Dsn = None, as_json: Json = False) -> None:
     """
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.drop_hierarchy(hierarchy)
+            interface.run("kanon_hierarchy_drop", hierarchy)
         _show_done(HierarchyDone("dropped", hierarchy), as_json)
 
 

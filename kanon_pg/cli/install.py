@@ -22,9 +22,9 @@ from kanon_pg.core.solving import KERNELS
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InstallError
-from kanon_pg.release.base import OWNER
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.request import AnonymizeRequest
 from kanon_pg.release.releasing import anonymize
-from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.runner.compilation import CompilationReport, compile_ahead
 
 

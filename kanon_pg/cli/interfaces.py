@@ -22,10 +22,10 @@ from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, L
 from kanon_pg.hierarchies.storage import hierarchy_in
 from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
-from kanon_pg.release.composition import COMPOSITION, Composition
-from kanon_pg.release.linking import LINK
-from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.release.compare.composition import COMPOSITION, Composition
+from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
+from kanon_pg.release.publish.report import ReleaseReport
 
 Arguments = Mapping[str, Any]
 """The arguments of a SQL function, by the names of its request's fields."""
@@ -62,30 +62,21 @@ class ServerInterface:
         with self._reporting() as db:
             _call(db, DECLARE, "call_declare", arguments)
 
-    def undeclare(self, relation: str) -> None:
-        """Forget roles, see `kanon_pg.client.undeclare`."""
-        with self._calling() as db:
-            db.row(statement("call_undeclare"), describe(db, relation).oid)
-
     def link(self, arguments: Arguments) -> None:
         """Link a table, see `kanon_pg.client.link`."""
         with self._calling() as db:
             _call(db, LINK, "call_link", arguments)
 
-    def unlink(self, relation: str) -> None:
-        """Forget a link, see `kanon_pg.client.unlink`."""
-        with self._calling() as db:
-            db.row(statement("call_unlink"), describe(db, relation).oid)
-
-    def refresh(self, release: str) -> None:
-        """Bring a release up to date, see `kanon_pg.client.refresh`."""
+    def run(self, function: str, name: str) -> None:
+        """Call a function of one release or hierarchy that returns nothing, like ``kanon_refresh``."""
         with self._reporting() as db:
-            db.row(statement("call_refresh"), _checked(release))
+            db.row(statement("call_by_name", function=Identifier.of(function)), _checked(name))
 
-    def drop(self, release: str) -> None:
-        """Remove a release, see `kanon_pg.client.drop`."""
-        with self._calling() as db:
-            db.row(statement("call_drop"), _checked(release))
+    def run_on_table(self, function: str, relation: str) -> None:
+        """Call a function of one table that returns nothing, like ``kanon_undeclare``."""
+        with self._reporting() as db:
+            name = str(describe(db, relation).identifier)
+            db.row(statement("call_by_name", function=Identifier.of(function)), name)
 
     def define_hierarchy(self, arguments: Arguments) -> int:
         """Store rows as a hierarchy; returns its version."""
@@ -106,11 +97,6 @@ class ServerInterface:
         """Return a stored hierarchy."""
         with self._calling() as db:
             return hierarchy_in(db.rows(statement("call_hierarchy_values"), _checked(name)))
-
-    def drop_hierarchy(self, name: str) -> None:
-        """Forget a stored hierarchy."""
-        with self._calling() as db:
-            db.row(statement("call_hierarchy_drop"), _checked(name))
 
     @contextmanager
     def _reporting(self, advance: Advance | None = None) -> Iterator[PsycopgDatabase]:

@@ -32,12 +32,13 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
-from kanon_pg.release import linking, releasing
+from kanon_pg.release import releasing
 from kanon_pg.release.certificate import CERTIFICATE
-from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
-from kanon_pg.release.linking import LINK
-from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.release.compare.composition import COMPOSITION, NOT_SEEN, Composition
+from kanon_pg.release.declare import linking
+from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
+from kanon_pg.release.publish.report import ReleaseReport
 from kanon_pg.tables.complete_file import complete_or_absent
 
 
@@ -93,7 +94,7 @@ def undeclare(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> Non
     """
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.undeclare(relation)
+            interface.run_on_table("kanon_undeclare", relation)
         _show_done("undeclared", relation, as_json)
 
 
@@ -122,7 +123,7 @@ def unlink(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
     """Forget whose people the rows of a table belong to."""
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.unlink(relation)
+            interface.run_on_table("kanon_unlink", relation)
         _show_done("unlinked", relation, as_json)
 
 
@@ -147,7 +148,7 @@ def refresh(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     with errors_as(as_json):
         with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             advance("refreshing", None)
-            interface.refresh(release)
+            interface.run("kanon_refresh", release)
         _show_done("refreshed", release, as_json)
 
 
@@ -155,7 +156,7 @@ def drop(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     """Remove a release; the table stays."""
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
-            interface.drop(release)
+            interface.run("kanon_drop", release)
         _show_done("dropped", release, as_json)
 
 
@@ -480,7 +481,7 @@ def _certified(written: WrittenCertificate) -> Table:
     )
 
 
-_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "not seen", "assumed")
+_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "not seen")
 
 
 def composition(
@@ -516,7 +517,6 @@ def composition_view(found: tuple[Composition, ...]) -> RenderableType:
             "" if one.smallest is None else f"{one.smallest:,}",
             "" if one.average is None else f"{one.average:,.1f}",
             f"{one.unseen_rows:,}",
-            f"{one.assumed_rows:,}",
         )
         for one in found
     ]

@@ -21,7 +21,7 @@ class StoredMapping:
     prices : bytes
         Price of each row of a row type; empty if the bound has another proof.
     part_keys, first_rows, part_patterns : bytes
-        Parts of divided row types, see `kanon_pg.release.storage.Parts`, by row type and first row.
+        Parts of divided row types, see `kanon_pg.release.publish.storage.Parts`, by row type and first row.
     """
 
     keys: bytes

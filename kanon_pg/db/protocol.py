@@ -8,8 +8,8 @@ others is read by `Database.read` alone, with the rights of a reader: their code
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -97,3 +97,18 @@ class Database(Protocol):
     def notice(self, message: str) -> None:
         """Show the user something that is not an error."""
         ...
+
+
+@contextmanager
+def undone(db: Database) -> Iterator[None]:
+    """Undo the statements inside, whether or not one of them fails; locks are given back."""
+    try:
+        with db.savepoint():
+            yield
+            raise _Undo
+    except _Undo:
+        return
+
+
+class _Undo(Exception):
+    """Ends a savepoint whose statements succeeded."""

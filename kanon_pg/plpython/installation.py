@@ -10,8 +10,9 @@ import kanon_pg
 from kanon_pg.admin.install import check
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.queries.record.records import record_states
-from kanon_pg.release import base, releasing
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release import releasing
+from kanon_pg.release.plan import base
+from kanon_pg.release.plan.request import AnonymizeRequest
 
 
 def version() -> list[dict[str, str]]:

@@ -14,12 +14,13 @@ from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.hierarchies import operations, storage
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
 from kanon_pg.release import certificate as certificates
-from kanon_pg.release import composition as compositions
-from kanon_pg.release import declaration, linking, releasing
+from kanon_pg.release import releasing
 from kanon_pg.release.certificate import CERTIFICATE
-from kanon_pg.release.composition import COMPOSITION
-from kanon_pg.release.linking import LINK
-from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.release.compare import composition as compositions
+from kanon_pg.release.compare.composition import COMPOSITION
+from kanon_pg.release.declare import declaration, linking
+from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 
 
 def declare(*arguments: SqlValue) -> None:

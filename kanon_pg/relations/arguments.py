@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from kanon_pg.core.json_numbers import is_whole
+from kanon_pg.core.json_numbers import is_number, is_whole
 from kanon_pg.core.solving import METHODS
 from kanon_pg.db.operation import Argument
 from kanon_pg.errors import InputError, UnknownName, as_given
@@ -15,6 +15,9 @@ DEFAULT_SECONDS = 30.0
 
 _MOST_SECONDS = 1e12
 """About what an interval of PostgreSQL holds."""
+
+MOST_INTEGER = (1 << 31) - 1
+"""Largest ``integer`` of SQL."""
 
 AnyRelation = Annotated[str | None, Argument("regclass", "Any table, view or release that you may read.")]
 OwnRelation = Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
@@ -53,6 +56,47 @@ def check_choice(argument: str, given: Any, known: Sequence[str]) -> None:
         raise UnknownName(
             f"There is no {argument} {as_given(given)}.", hint="Choose one of: " + ", ".join(known) + "."
         )
+
+
+def check_keys(what: str, given: Any, keys: Sequence[str], example: str) -> None:
+    """Refuse what is no JSON object, or has other keys than some.
+
+    Raises
+    ------
+    InputError, UnknownName
+        With an example, or the keys there are.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what} must be a JSON object.", hint=example)
+    for key in given:
+        if key not in keys:
+            raise UnknownName(f"{what} has no key {as_given(key)}.", hint=f"Keys are: {', '.join(keys)}.")
+
+
+def check_whole(what: str, value: Any, least: int, hint: str, *, most: int = MOST_INTEGER) -> None:
+    """Refuse what is no integer between two bounds, both included.
+
+    Raises
+    ------
+    InputError
+        With the bounds.
+    """
+    if not is_whole(value):
+        raise InputError(f"{what} must be an integer.", hint=hint)
+    if not least <= value <= most:
+        raise InputError(f"{what} must be at least {least} and at most {most}, not {value}.", hint=hint)
+
+
+def check_share(what: str, value: Any, hint: str) -> None:
+    """Refuse what is no number from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        With an example.
+    """
+    if not (is_number(value) and 0 <= value <= 1):
+        raise InputError(f"{what} must be a number from 0 to 1.", hint=hint)
 
 
 def check_search(method: str, time_limit: float | None, seed: int | None) -> None:

@@ -15,9 +15,8 @@ from typing import Annotated
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
 from kanon_pg.core.privacy_models import PrivacyModels
-from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
@@ -26,8 +25,8 @@ from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
 from kanon_pg.relations.subject import no_rows, require_usable, resolve
-from kanon_pg.release.base import require_readable_base
-from kanon_pg.release.record import existing_release
+from kanon_pg.release.plan.base import require_readable_base
+from kanon_pg.release.plan.record import ReleaseRecord, existing_release
 from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
 
@@ -39,7 +38,7 @@ class CertificateRequest:
     Parameters
     ----------
     release : str
-        See `kanon_pg.release.record.existing_release`.
+        See `kanon_pg.release.plan.record.existing_release`.
     time_limit : float
         Seconds for a search for prices, > 0, where the release has none.
     """
@@ -78,16 +77,16 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
         If the base relation is not what was published.
     """
     request.check()
-    row = existing_release(db, request.release)
-    proofs = db.rows(statement("fetch_proof"), row["name"])
+    record = existing_release(db, request.release)
+    proofs = db.rows(statement("fetch_proof"), record.name)
     if not proofs:
-        raise UnknownName(f"Release {as_given(row['name'])} was dropped meanwhile.")
+        raise UnknownName(f"Release {as_given(record.name)} was dropped meanwhile.")
     proof = proofs[0]
-    _require_certifiable(row, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
-    subject = resolve(db, str(row["base"]), role=role)
+    _require_certifiable(record, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
+    subject = resolve(db, str(record.base), role=role)
     base = subject.relation
     require_readable_base(db, base)
-    quasi = subject.columns(row["quasi_identifiers"])
+    quasi = subject.columns(record.quasi_identifiers)
     require_usable(db, subject, quasi)
     weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}
     memory = memory_budget(db)
@@ -102,40 +101,39 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
         if not counted.rows:
             raise no_rows(base)
         task = CertificateTask(
-            release=row["name"],
-            k=row["k"],
+            release=record.name,
+            k=record.k,
             patterns=json.loads(proof["patterns"]) if proof["patterns"] else None,
             rows=proof["rows"],
             cost=proof["weighted_cost"],
             seconds=request.time_limit,
-            mapping=_stored_mapping(db, row),
+            mapping=_stored_mapping(db, record),
         )
         return certify_in_worker(counted.row_types, task, Caller.of(db, memory))
 
 
-def _stored_mapping(db: Database, row: Row) -> StoredMapping:
-    mapping = Identifier.of(row["mapping_schema"], row["mapping_name"])
-    found = db.row(statement("read_mapping", mapping=mapping))
+def _stored_mapping(db: Database, record: ReleaseRecord) -> StoredMapping:
+    found = db.row(statement("read_mapping", mapping=record.mapping))
     whole = StoredMapping(found["keys"], found["patterns"], found["prices"])
-    if not row["parts_name"]:
+    if record.parts is None:
         return whole
-    parts = db.row(statement("read_parts", parts=Identifier.of(row["parts_schema"], row["parts_name"])))
+    parts = db.row(statement("read_parts", parts=record.parts))
     return StoredMapping(
         whole.keys, whole.patterns, whole.prices, parts["keys"], parts["first_rows"], parts["patterns"]
     )
 
 
-def _require_certifiable(row: Row, *, has_models: bool) -> None:
-    if not row["storage_name"]:
+def _require_certifiable(record: ReleaseRecord, *, has_models: bool) -> None:
+    if record.storage is None:
         raise ReleaseError(
             "The base table of this release was dropped, and the release with it.",
             hint="Remove its record: SELECT kanon_drop(...);",
         )
     for is_so, what in (
-        (not row["mapping_name"], "is a release over time"),
-        (row["generalized"], "has hierarchies"),
+        (record.mapping is None, "is a release over time"),
+        (record.generalized, "has hierarchies"),
         (has_models, "has a privacy model"),
-        (row["has_entity"], "counts people by a column"),
+        (record.entity is not None, "counts people by a column"),
     ):
         if is_so:
             raise InputError(

@@ -6,7 +6,7 @@ from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
 from kanon_pg.audit.sentences import about_not_compared, about_together, counted, percent
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
-from kanon_pg.release.composition import NOT_SEEN
+from kanon_pg.release.compare.composition import NOT_SEEN
 from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, counts, thousands
 
 
@@ -116,7 +116,6 @@ def together_section(audit: AuditResult) -> Section | None:
                     "fewest",
                     "on average",
                     "rows not seen",
-                    "rows assumed",
                 ),
                 tuple(
                     (
@@ -124,7 +123,7 @@ def together_section(audit: AuditResult) -> Section | None:
                         f"{one.k}",
                         *counts(one.people, one.people_below, one.smallest),
                         thousands(None) if one.average is None else f"{one.average:,.1f}",
-                        *counts(one.unseen_rows, one.assumed_rows),
+                        thousands(one.unseen_rows),
                     )
                     for one in audit.together
                 ),

@@ -23,7 +23,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.statements import Statement, render, statement
 from kanon_pg.errors import InputError, UnknownName, as_given
-from kanon_pg.release.naming import name_in_sql
+from kanon_pg.release.plan.record import name_in_sql
 from kanon_pg.tables.complete_file import complete_or_absent
 
 FORMATS = (".csv", ".csv.gz", ".parquet")

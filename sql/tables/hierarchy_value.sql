@@ -8,6 +8,8 @@ CREATE TABLE IF NOT EXISTS kanon.hierarchy_value (
     FOREIGN KEY (hierarchy, version) REFERENCES kanon.hierarchy (name, version) ON DELETE CASCADE
 );
 ALTER TABLE kanon.hierarchy_value OWNER TO CURRENT_USER;
+-- The planner would keep values that somebody had and kanon_erase removed: no statistics of them.
+ALTER TABLE kanon.hierarchy_value ALTER COLUMN value SET STATISTICS 0, ALTER COLUMN nodes SET STATISTICS 0;
 REVOKE ALL ON TABLE kanon.hierarchy_value FROM PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.hierarchy_value TO kanon_owner;
 COMMENT ON TABLE kanon.hierarchy_value IS 'The values of stored hierarchies with their nodes.';

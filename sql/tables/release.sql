@@ -5,7 +5,6 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     storage regclass NOT NULL,
     mapping regclass,
     parts regclass,
-    hash_seed bigint NOT NULL,
     parameters jsonb NOT NULL,
     quasi_identifiers name[] NOT NULL,
     sensitive name[] NOT NULL,
@@ -41,9 +40,6 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     marginal_divergence double precision,
     refreshed_at timestamptz,
     termination text,
-    settled_before bigint,
-    settled_on bigint,
-    settled_layout jsonb,
     source regclass
 );
 ALTER TABLE kanon.release OWNER TO CURRENT_USER;
@@ -57,7 +53,6 @@ COMMENT ON COLUMN kanon.release.source IS 'What the materialized view reads of t
 COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type, and at which price; NULL for a release over time.';
 COMMENT ON COLUMN kanon.release.parts IS
 'Table that says which rows of divided row types have which pattern; NULL if none is divided.';
-COMMENT ON COLUMN kanon.release.hash_seed IS 'Seed of the hash that identifies row types in the mapping.';
 COMMENT ON COLUMN kanon.release.parameters IS 'All arguments of the call that made the release; of hierarchies built for it the name of the builder.';
 COMMENT ON COLUMN kanon.release.quasi_identifiers IS 'Columns in which cells may be suppressed.';
 COMMENT ON COLUMN kanon.release.sensitive IS 'Sensitive columns, published unchanged.';
@@ -94,9 +89,4 @@ COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';
 COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.release.settled_before IS
-'All transactions before this one had ended when the base table was read last, by kanon_anonymize or kanon_refresh.';
-COMMENT ON COLUMN kanon.release.settled_on IS 'The server whose transactions settled_before numbers.';
-COMMENT ON COLUMN kanon.release.settled_layout IS
-'The tables that were read then, the base table with its partitions and children, by OID, and where their columns were.';
 GRANT SELECT ON TABLE kanon.release TO kanon_reader;

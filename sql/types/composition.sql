@@ -9,14 +9,8 @@ BEGIN
             smallest bigint,
             average double precision,
             people_below bigint,
-            unseen_rows bigint,
-            assumed_rows bigint
+            unseen_rows bigint
         );
-    ELSIF NOT EXISTS (
-        SELECT FROM pg_catalog.pg_attribute
-        WHERE attrelid = 'kanon.composition'::pg_catalog.regclass AND attname = 'assumed_rows' AND NOT attisdropped
-    ) THEN
-        ALTER TYPE kanon.composition ADD ATTRIBUTE assumed_rows bigint;
     END IF;
 END
 $type$;
@@ -30,7 +24,5 @@ COMMENT ON COLUMN kanon.composition.smallest IS 'Candidates of the person who ha
 COMMENT ON COLUMN kanon.composition.average IS 'Candidates of a person on average, at least.';
 COMMENT ON COLUMN kanon.composition.people_below IS 'People with fewer than k candidates, at most.';
 COMMENT ON COLUMN kanon.composition.unseen_rows IS
-'Rows of which it is not known which class they have. Whoever they are counts as alone.';
-COMMENT ON COLUMN kanon.composition.assumed_rows IS
-'Further rows that are only taken for the ones that a release shows, because they look like them; they may have changed places since, and whoever they are counts as alone. 0 and no unseen rows: everything is exact. Else somebody may have more candidates than said, nobody fewer.';
+'Rows of people who were erased from versions since: each counts as somebody who is alone. 0: everything is exact. Else somebody may have more candidates than said, nobody fewer.';
 GRANT USAGE ON TYPE kanon.composition TO kanon_curator;

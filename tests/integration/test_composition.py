@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-import time
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner
@@ -30,37 +25,6 @@ from generate_series(1, 240) as i
 """
 
 
-RUNNING = "select backend_type, datname, state, query from pg_stat_activity where backend_xid is not null"
-
-
-@pytest.fixture
-def interface(interface: Interface, monkeypatch: pytest.MonkeyPatch) -> Interface:
-    """Publish and refresh when all has ended that began before: else what a test wrote counts as assumed.
-
-    The server may be at work for itself, or still end what an earlier test began.
-    """
-    kind = type(interface)
-    for name in ("anonymize", "refresh"):
-        monkeypatch.setattr(kind, name, _after_others(getattr(kind, name)))
-    return interface
-
-
-def _after_others(operation: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(operation)
-    def wait_first(interface: Interface, *arguments: Any, **options: Any) -> Any:
-        execute = interface.connection.execute
-        (latest,) = execute("select pg_current_xact_id()::text::bigint").fetchone() or (0,)
-        deadline = time.monotonic() + 60
-        while execute(
-            "select pg_snapshot_xmin(pg_current_snapshot()) <= %s::text::xid8", [latest]
-        ).fetchone() == (True,):
-            assert time.monotonic() < deadline, execute(RUNNING).fetchall()
-            time.sleep(0.01)
-        return operation(interface, *arguments, **options)
-
-    return wait_first
-
-
 @pytest.fixture
 def hospital(interface: Interface) -> Interface:
     interface.connection.execute(PATIENTS.encode())
@@ -69,6 +33,7 @@ def hospital(interface: Interface) -> Interface:
 
 
 def publish(interface: Interface, release: str, *columns: str, k: int = 4, **options: Any) -> None:
+    options = {"remember": None if "over_time" in options else 3} | options
     options |= {"quasi_identifiers": list(columns), "method": "greedy"}
     interface.anonymize("patients", k, release=release, **options)
 
@@ -206,11 +171,11 @@ def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
     both, *_ = hospital.composition(["patients@1", "patients@2"])
     # Age i % 4 and sex i % 3 = 0: 20 rows of f in each age.
     assert both.smallest == 20
-    publish(hospital, "patients", "sex")
+    publish(hospital, "patients", "sex", remember=None)
     assert hospital.connection.execute("select count(*) from kanon.remembered").fetchone() == (0,)
     (forgotten,) = [notice for notice in hospital.notices if "forgotten" in notice]
     assert forgotten.startswith('Of "safe"."patients", versions 1 and 2 are forgotten: only ')
-    publish(hospital, "patients", "sex")
+    publish(hospital, "patients", "sex", remember=None)
     assert len([notice for notice in hospital.notices if "forgotten" in notice]) == 1
 
 
@@ -264,27 +229,19 @@ def test_remembering_is_advised_where_it_can_be_done(hospital: Interface) -> Non
     advised = {}
     for name in ("patients", "keyless", "seen", "kept"):
         hospital.anonymize(name, 4, quasi_identifiers=["age"], method="greedy")
-        with pytest.raises(UnknownName, match="not remembered") as refusal:
-            hospital.composition([f"{name}@1"])
-        execute(f"update {'patients' if name in ('seen', 'kept') else name} set age = 3 - age".encode())
-        hospital.notices.clear()
-        hospital.composition([name])
-        (notice,) = [text for text in hospital.notices if re.search("as far as is known|is not known", text)]
-        advice = re.search("[Ww]ith (.+) (?:a release|it) says which row is which", notice)
-        advised[name] = refusal.value.hint, advice and advice[1]
+        hints = set()
+        for asked in (f"{name}@1", name):
+            with pytest.raises(UnknownName, match="is not remembered") as refusal:
+                hospital.composition([asked])
+            hints.add(refusal.value.hint)
+        (advised[name],) = hints
     call = """kanon_anonymize with options => '{"remember": 5}'."""
     impossible = "No version can be: {} has no primary key, by which rows are known again."
     assert advised == {
-        "patients": (
-            f"Remember versions from now on: {call}",
-            "option remember",
-        ),
-        "keyless": (
-            f'Give "public"."keyless" a primary key, then remember versions from now on: {call}',
-            'a primary key of "public"."keyless" and option remember',
-        ),
-        "seen": (impossible.format('"public"."seen"'), None),
-        "kept": (impossible.format('"public"."kept"'), None),
+        "patients": f"Publish it so that versions are remembered from now on: {call}",
+        "keyless": f'Give "public"."keyless" a primary key, then have versions remembered: {call}',
+        "seen": impossible.format('"public"."seen"'),
+        "kept": impossible.format('"public"."kept"'),
     }
     for name, hint in (
         ("keyless", "Give the table a primary key, or leave out remember in options."),
@@ -299,133 +256,47 @@ def test_remembering_is_advised_where_it_can_be_done(hospital: Interface) -> Non
     assert (refusal.value.hint or "").startswith("Only a new series remembers versions:")
 
 
-def test_rows_that_changed_since_may_be_alone(hospital: Interface) -> None:
-    publish(hospital, "by_age", "age")
-    hospital.connection.execute("update patients set age = 0 where id = 3")
-    hospital.notices.clear()
-    publish(hospital, "by_sex", "sex")
-    both, *_ = hospital.composition(["by_age", "by_sex"])
-    # What was stored of row 3, and the row as it is now: either may be somebody who is alone.
-    assert (both.unseen_rows, both.people, both.smallest, both.people_below) == (2, 241, 1, 2)
-    assert any("class of 2 rows is not known" in notice for notice in hospital.notices)
-    hospital.refresh("by_age")
-    both, *_ = hospital.composition(["by_age", "by_sex"])
-    assert (both.unseen_rows, both.people, both.smallest) == (0, 240, 19)
-
-
 WARDS = """
 create table plain (id integer primary key, zip text, ward text, diag text default 'flu');
 insert into plain (id, zip, ward) select i, 'z' || i % 4, 'w' || i % 2 from generate_series(1, 400) as i
 """
 
 
-def test_rows_that_changed_places_are_not_said_to_be_known(interface: Interface) -> None:
+def test_rows_that_changed_places_are_alone(interface: Interface) -> None:
     interface.connection.execute(WARDS.encode())
     interface.declare("plain", quasi_identifiers=["zip"], sensitive=["diag"])
     for release in ("old", "new"):
-        interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release=release)
+        interface.anonymize("plain", 5, quasi_identifiers=["zip"], release=release, remember=2)
         if release == "old":
             assert not side_by_side(interface)
             interface.connection.execute(
                 "update plain set zip = case id when 1 then 'z0' else 'z1' end where id in (1, 4)"
             )
-    # Who knows both rows sees each of them alone; what is stored does not tell, so they count as alone.
+    # Who knows both rows sees each of them alone, although both releases show the same cells.
     both, *each = interface.composition(["old", "new"])
-    assert (both.people_below, both.smallest, both.unseen_rows, both.assumed_rows) == (2, 1, 0, 2)
-    assert [(one.people_below, one.smallest) for one in each] == [(0, 5), (0, 100)]
+    assert (both.people_below, both.smallest, both.unseen_rows) == (2, 1, 0)
+    assert [(one.people_below, one.smallest) for one in each] == [(0, 100), (0, 100)]
     (notice,) = side_by_side(interface)
-    assert (
-        "up to 2 of 400 people among fewer than 5, perhaps somebody among 1, as far as is known: 2 rows"
-        in notice
-    )
-    assert any("as far as is known: 2 rows" in one and "in old" in one for one in interface.notices)
+    assert "leave 2 of 400 people among fewer than 5, somebody among 1." in notice
     interface.refresh("old")
     both, *_ = interface.composition(["old", "new"])
-    assert (both.people_below, both.unseen_rows, both.assumed_rows) == (0, 0, 0)
+    assert (both.people_below, both.unseen_rows) == (0, 0)
 
 
-def test_of_views_everything_is_assumed(interface: Interface) -> None:
+@pytest.mark.parametrize("view", ["select id as number, ward from plain", "select p.* from plain as p"])
+def test_what_a_release_discloses_that_is_not_remembered_is_not_known(
+    interface: Interface, view: str
+) -> None:
     interface.connection.execute(WARDS.encode())
-    interface.connection.execute("create view seen as select zip, ward, diag from plain")
-    for release, column in (("by_zip", "zip"), ("by_ward", "ward")):
-        interface.anonymize("seen", 5, quasi_identifiers=[column], method="greedy", release=release)
-    both, *_ = interface.composition(["by_zip", "by_ward"])
-    assert (both.people, both.people_below, both.unseen_rows, both.assumed_rows) == (400, 400, 0, 400)
-    (notice,) = side_by_side(interface)
-    assert "as far as is known: 400 rows" in notice
-
-
-def test_on_another_server_nothing_says_which_rows_were_written_since(interface: Interface) -> None:
-    interface.connection.execute(WARDS.encode())
-    for release, column in (("by_zip", "zip"), ("by_ward", "ward")):
-        interface.anonymize("plain", 5, quasi_identifiers=[column], method="greedy", release=release)
-    assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 0
-    interface.connection.execute("update kanon.release set settled_on = 1 where name = 'by_zip'")
-    assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 400
-
-
-def test_rows_that_were_not_written_since_are_known_beside_new_ones(interface: Interface) -> None:
-    interface.connection.execute(WARDS.encode())
-    interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release="old")
-    interface.connection.execute("insert into plain values (401, 'z1', 'w1')")
-    interface.anonymize("plain", 5, quasi_identifiers=["ward"], method="greedy", release="new")
-    both, *_ = interface.composition(["old", "new"])
-    assert (both.people, both.smallest, both.unseen_rows, both.assumed_rows) == (401, 1, 0, 0)
-
-
-def test_rows_that_were_written_beside_an_older_transaction_are_assumed(interface: Interface) -> None:
-    publish_at_once = type(interface).anonymize.__wrapped__  # type: ignore[attr-defined]
-    with psycopg.connect(make_conninfo(interface.dsn, dbname="postgres")) as older:
-        older.execute("select pg_current_xact_id()")
-        interface.connection.execute(WARDS.encode())
-        for release, columns in (("by_zip", ["zip"]), ("by_ward", ["ward"])):
-            publish_at_once(
-                interface, "plain", 5, quasi_identifiers=columns, method="greedy", release=release
-            )
-        assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 400
-    # What was read then stays uncertain; what is read now is not.
-    assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 400
-    for release in ("by_zip", "by_ward"):
-        interface.refresh(release)
-    assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 0
-
-
-def test_what_makes_rows_known_again_is_said(interface: Interface) -> None:
-    interface.connection.execute(WARDS.encode())
-    interface.connection.execute("create view seen as select zip, ward, diag from plain")
-    for release, column in (("by_zip", "zip"), ("by_ward", "ward")):
-        interface.anonymize("plain", 5, quasi_identifiers=[column], method="greedy", release=release)
-
-    def advice() -> str:
-        interface.notices.clear()
-        interface.composition(["by_zip", "by_ward"])
-        return " ".join(notice for notice in interface.notices if "as far as is known" in notice)
-
-    assert not advice()
-    interface.connection.execute(
-        "update plain set zip = case id when 1 then 'z0' else 'z1' end where id in (1, 4)"
-    )
-    assert "kanon_refresh brings by_zip, by_ward up to date." in advice()
-    interface.refresh("by_zip")
-    assert "kanon_refresh brings by_ward up to date." in advice()
-    interface.refresh("by_ward")
-    assert not advice()
-    # What was recorded of the columns that were read is lost.
-    interface.connection.execute(
-        "update kanon.release set settled_before = null, settled_on = null, settled_layout = null"
-        " where name = 'by_ward'"
-    )
-    for _ in range(2):
-        assert "kanon_refresh brings" not in advice()
-        assert "Of by_ward it is not known" in advice()
-        interface.refresh("by_ward")
-    interface.anonymize("plain", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
-    assert not advice()
-    interface.anonymize("seen", 5, quasi_identifiers=["zip"], method="greedy", release="of_view")
+    interface.connection.execute(f"create view other as {view}".encode())
+    interface.anonymize("plain", 5, quasi_identifiers=["zip"], release="by_zip", remember=2)
     interface.notices.clear()
-    interface.composition(["of_view"])
-    assert any(notice.endswith("may be alone, and is counted so.") for notice in interface.notices)
-    assert not any("kanon_refresh brings" in notice or "anew" in notice for notice in interface.notices)
+    interface.anonymize("other", 5, quasi_identifiers=["ward"], release="by_ward")
+    (notice,) = side_by_side(interface)
+    assert 'What they disclose together is not known: Release "by_ward" is not remembered' in notice
+    assert "No version can be" in notice
+    with pytest.raises(UnknownName, match="is not remembered"):
+        interface.composition(["by_zip", "by_ward"])
 
 
 LABELS = """
@@ -439,63 +310,6 @@ EXCHANGED_LABELS = (
     "alter type sex rename value 'f' to 'other'; alter type sex rename value 'm' to 'f';"
     " alter type sex rename value 'other' to 'm'"
 )
-
-
-@pytest.mark.parametrize(
-    ("types", "column", "value"),
-    [
-        ("", "sex", "{}"),
-        ("create domain d as sex", "d", "{}"),
-        ("create domain inner_d as sex; create domain d as inner_d", "d", "{}"),
-        ("", "sex[]", "array[{}]"),
-        ("create domain inner_d as sex", "inner_d[]", "array[{}]::inner_d[]"),
-        ("create domain inner_d as sex[]; create domain d as inner_d", "d", "array[{}]"),
-        ("create type pair as (one sex, number integer)", "pair", "row({}, 1)::pair"),
-        (
-            "create domain d as sex; create type pair as (n integer, many d[])",
-            "pair",
-            "row(1, array[{}]::d[])::pair",
-        ),
-        ("create type span as range (subtype = sex)", "span", "span({0}, {0}, '[]')"),
-        (
-            "create type span as range (subtype = sex, multirange_type_name = spans)",
-            "spans",
-            "spans(span({0}, null))",
-        ),
-    ],
-    ids=[
-        "enumeration",
-        "domain",
-        "domain over a domain",
-        "array",
-        "array of a domain",
-        "domain over a domain of an array",
-        "composite",
-        "array of a domain in a composite",
-        "range",
-        "multirange",
-    ],
-)
-def test_labels_that_exchange_their_names_make_what_is_said_uncertain(
-    interface: Interface, types: str, column: str, value: str
-) -> None:
-    interface.connection.execute(LABELS.encode())
-    interface.connection.execute(
-        f"{types}; alter table people add nested {column};"
-        f" update people set nested = {value.format('sex')}; alter table people drop sex".encode()
-    )
-    for release, columns in (("by_sex", ["nested"]), ("by_zip", ["zip"])):
-        interface.anonymize("people", 5, quasi_identifiers=columns, method="greedy", release=release)
-    before = interface.composition(["by_sex", "by_zip"])
-    interface.connection.execute("alter type sex add value 'x'")
-    assert interface.composition(["by_sex", "by_zip"]) == before
-    assert (before[0].unseen_rows, before[0].assumed_rows, before[0].smallest) == (0, 0, 20)
-    interface.connection.execute(EXCHANGED_LABELS.encode())
-    # The rules know values by their labels, of which each now means the rows of the other.
-    assert interface.composition(["by_sex"])[0].assumed_rows == 240
-    for release in ("by_sex", "by_zip"):
-        interface.refresh(release)
-    assert interface.composition(["by_sex", "by_zip"]) == before
 
 
 def test_labels_that_exchange_their_names_leave_cohorts_whole(interface: Interface) -> None:
@@ -524,96 +338,6 @@ def shown_labels(interface: Interface) -> dict[int, str]:
     return dict(interface.connection.execute("select secret, sex::text from safe.people").fetchall())
 
 
-def alike(interface: Interface) -> None:
-    """Create a table with the rows of patients, under other keys."""
-    interface.connection.execute("create table more (like patients including all)")
-    interface.connection.execute(
-        "insert into more select id + 240, age, sex, zip, secret + 240 from patients where id <= 240"
-    )
-
-
-@pytest.mark.parametrize("kind", ["child", "partition"])
-def test_rows_that_came_with_another_table_were_not_read(interface: Interface, kind: str) -> None:
-    if kind == "child":
-        interface.connection.execute(PATIENTS.encode())
-        attach = "alter table more inherit patients"
-    else:
-        of_patients = PATIENTS.replace("create table patients", "create table adults")
-        interface.connection.execute(
-            "create table patients (id integer primary key, age integer, sex text, zip text, secret integer)"
-            " partition by range (id)"
-        )
-        interface.connection.execute(of_patients.replace("into patients", "into adults").encode())
-        interface.connection.execute(
-            "alter table patients attach partition adults for values from (1) to (241)"
-        )
-        attach = "alter table patients attach partition more for values from (241) to (481)"
-    alike(interface)
-    interface.declare("patients", identifiers=["id"], sensitive=["secret"], quasi_identifiers=["age"])
-    for release, column in (("by_age", "age"), ("by_sex", "sex"), ("by_zip", "zip")):
-        publish(interface, release, column, k=5, sensitive=[])
-    releases = ["by_age", "by_sex", "by_zip"]
-    before, *_ = interface.composition(releases)
-    assert (before.people, before.smallest, before.people_below) == (240, 4, 80)
-    interface.connection.execute(attach.encode())
-    after, *_ = interface.composition(releases)
-    assert (after.people, after.smallest, after.people_below) == (240, 4, 80)
-    assert (after.unseen_rows, after.assumed_rows) == (0, 0)
-    for release in releases:
-        interface.refresh(release)
-    both, *_ = interface.composition(releases)
-    assert (both.people, both.smallest, both.people_below, both.assumed_rows) == (480, 8, 0, 0)
-
-
-EXCHANGED = (
-    "alter table {0} rename {1} to other; alter table {0} rename {2} to {1};"
-    " alter table {0} rename other to {2}"
-)
-
-
-def test_cells_that_changed_their_column_were_not_read(interface: Interface) -> None:
-    interface.connection.execute(
-        "create table patients (id integer primary key, age integer, days integer, zip text);"
-        "insert into patients select i, i % 4, i / 4 % 4, 'Z' || i % 5 from generate_series(0, 239) as i"
-    )
-    for release, column in (("by_age", "age"), ("by_zip", "zip")):
-        publish(interface, release, column, k=5, sensitive=[])
-    exchange = EXCHANGED.format("patients", "age", "days").encode()
-    interface.connection.execute("alter table patients add ward text default 'w'")
-    assert interface.composition(["by_age", "by_zip"])[0].assumed_rows == 0
-    for refreshed in (False, True):
-        interface.connection.execute(exchange)
-        if refreshed:
-            interface.refresh("by_age")  # reads the column that was called age
-        assert interface.composition(["by_age"])[0].assumed_rows == 240
-        interface.connection.execute(exchange)
-        back, *_ = interface.composition(["by_age", "by_zip"])
-        assert (back.smallest, back.unseen_rows, back.assumed_rows) == (12, 0, 0)
-
-
-def test_cells_that_changed_their_column_in_a_child_were_not_read(interface: Interface) -> None:
-    interface.connection.execute(PATIENTS.encode())
-    interface.connection.execute("alter table patients add days integer")
-    alike(interface)
-    interface.connection.execute("update more set days = (id + 1) % 4; alter table more inherit patients")
-    publish(interface, "by_age", "age", k=5, sensitive=[])
-    assert interface.composition(["by_age"])[0].assumed_rows == 0
-    interface.connection.execute(
-        f"alter table more no inherit patients; {EXCHANGED.format('more', 'age', 'days')};"
-        "alter table more inherit patients".encode()
-    )
-    found, *_ = interface.composition(["by_age"])
-    assert (found.people, found.unseen_rows, found.assumed_rows) == (480, 0, 240)
-
-
-def test_versions_that_were_not_remembered_are_said_not_to_be_seen(hospital: Interface) -> None:
-    publish(hospital, "patients", "age")
-    hospital.refresh("patients")
-    hospital.notices.clear()
-    hospital.composition(["patients"])
-    assert any("was refreshed, and versions before are not remembered" in one for one in hospital.notices)
-
-
 def test_a_release_over_time_stands_for_all_its_versions(hospital: Interface) -> None:
     publish(hospital, "patients", "age", k=3, over_time={"waiting": 0}, remember=9)
     hospital.connection.execute(
@@ -631,22 +355,6 @@ def test_a_release_over_time_stands_for_all_its_versions(hospital: Interface) ->
     assert (together.releases, together.unseen_rows, together.smallest) == (("patients", "by_zip"), 0, 4)
 
 
-def test_rows_that_look_alike_are_not_said_to_have_cells_that_chance_gave_them(interface: Interface) -> None:
-    interface.connection.execute("create table patients (id integer primary key, age integer, sex text)")
-    interface.connection.execute(
-        "insert into patients select i, 1 + (i > 7)::integer, 'f' from generate_series(1, 9) as i"
-    )
-    # Two rows of age 2 need company: some of those of age 1 lose their age, which of them is chance.
-    publish(interface, "by_age", "age", "sex", k=3, sensitive=[])
-    publish(interface, "by_sex", "sex", k=3, sensitive=[])
-    divided = interface.connection.execute("select count(*) from safe.by_age where age = 1").fetchone()
-    both, *_ = interface.composition(["by_age", "by_sex"])
-    if divided == (0,):
-        assert both.unseen_rows == 0
-    else:
-        assert (both.unseen_rows, both.people) == (7, 2)
-
-
 def test_hierarchies_and_privacy_models(hospital: Interface) -> None:
     hospital.connection.execute("update patients set secret = id % 7")
     tree = {"age": {"builder": "intervals", "cuts": [2]}}
@@ -660,13 +368,14 @@ def test_hierarchies_and_privacy_models(hospital: Interface) -> None:
 def test_refusals(hospital: Interface) -> None:
     publish(hospital, "patients", "age")
     hospital.connection.execute("create table others as select * from patients")
-    hospital.anonymize("others", 4, quasi_identifiers=["age"], method="greedy")
+    hospital.connection.execute("alter table others add primary key (id)")
+    hospital.anonymize("others", 4, quasi_identifiers=["age"], method="greedy", remember=2)
     for releases, refusal, words in (
         ([], InputError, "0 releases"),
         (["patients"] * 13, InputError, "13 releases"),
         (["patients", None], InputError, "plain list"),
         (["patients", "nobody"], UnknownName, 'no release "nobody"'),
-        (["patients@1"], UnknownName, "not remembered"),
+        (["patients@2"], UnknownName, "not remembered"),
         (["patients", "others"], InputError, "different tables"),
     ):
         with pytest.raises(refusal, match=words):
@@ -677,10 +386,16 @@ def test_refusals(hospital: Interface) -> None:
     publish(hospital, "of_people", "age")
     with pytest.raises(InputError, match="counted by the same column"):
         hospital.composition(["patients", "of_people"])
+    hospital.connection.execute("alter table patients drop constraint patients_pkey, add unique (secret)")
+    hospital.connection.execute("alter table patients alter secret set not null")
+    publish(hospital, "by_secret", "age")
+    with pytest.raises(InputError, match="Nothing tells which row"):
+        hospital.composition(["of_people", "by_secret"])
+    hospital.connection.execute("alter table others drop constraint others_pkey")
     with pytest.raises(InputError, match="no version can be remembered"):
         hospital.anonymize("others", 4, quasi_identifiers=["age"], remember=2)
     for wrong in (0, 1.5, "two", True):
-        with pytest.raises(InputError, match="whole number of versions"):
+        with pytest.raises(InputError, match="Option remember must be"):
             hospital.anonymize("patients", 4, remember=wrong)
 
 
@@ -813,90 +528,30 @@ def test_an_audit_says_which_releases_it_could_not_compare(hospital: Interface, 
     assert "Let nobody read more than one of the 2 releases before it is known" in html
 
 
-def seen_from(interface: Interface, *statements: str) -> None:
-    interface.connection.execute(WARDS.encode())
-    for text in statements:
-        interface.connection.execute(text.encode())
-
-
-SAME_PEOPLE = {
-    "view": ["create view other as select id as number, ward, zip from plain"],
-    "view of a view": [
-        "create view first as select ward, id from plain where id > 0",
-        "create view other as select * from first",
-    ],
-    "materialized view": ["create materialized view other as select id, ward from plain"],
-    "partition": [
-        "create table whole (id integer primary key, zip text, ward text, diag text) partition by range (id)",
-        "create table other partition of whole for values from (0) to (300)",
-        "create table rest partition of whole default",
-        "insert into whole select * from plain",
-        "drop table plain",
-        "create view plain as select * from whole",
-    ],
-}
-
-
-@pytest.mark.parametrize("kind", SAME_PEOPLE)
-def test_releases_of_what_reads_one_table_are_compared(interface: Interface, kind: str) -> None:
-    seen_from(interface, *SAME_PEOPLE[kind])
-    interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release="by_zip")
-    interface.notices.clear()
-    interface.anonymize("other", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
-    people = 400
-    both, *_ = interface.composition(["by_zip", "by_ward"])
-    # Of views nothing says which rows changed places: everybody may be alone.
-    assert (both.people, both.people_below, both.assumed_rows) == (people, people, people)
-    (notice,) = side_by_side(interface)
-    assert "up to 400 of 400 people among fewer than 5" in notice
-
-
-def test_a_partition_is_compared_exactly(interface: Interface) -> None:
-    seen_from(
-        interface,
+def test_a_partition_is_compared(interface: Interface) -> None:
+    for text in (
+        WARDS,
         "create table whole (id integer primary key, zip text, ward text, diag text) partition by range (id)",
         "create table other partition of whole for values from (0) to (304)",
         "create table rest partition of whole default",
         "insert into whole select * from plain",
-    )
-    interface.anonymize("whole", 5, quasi_identifiers=["zip"], method="greedy", release="by_zip")
-    interface.anonymize("other", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
+    ):
+        interface.connection.execute(text.encode())
+    interface.anonymize("whole", 5, quasi_identifiers=["zip"], release="by_zip", remember=2)
+    interface.anonymize("other", 5, quasi_identifiers=["ward"], release="by_ward", remember=2)
     both, *_ = interface.composition(["by_zip", "by_ward"], 76)
     # Zips of the partition have 76 or 75 rows, of the rest 25 or 24.
-    assert (both.people, both.assumed_rows, both.unseen_rows) == (400, 0, 0)
     expected = interface.connection.execute(
-        "select min(count) from (select count(*) from whole group by zip, id < 304) as c"
+        "select min(count) from (select count(*) from whole group by zip, ward, id < 304) as c"
     ).fetchone()
-    assert (both.smallest,) == expected
-
-
-CANNOT_MATCH = {
-    "no key": ["create view other as select ward, zip from plain"],
-    "another key": ["create view other as select id + 1 as id, ward, zip from plain"],
-    "a set": ["create view other as select id, ward from plain union all select id, ward from plain"],
-    "repeated": ["create view other as select p.id, p.ward from plain as p cross join generate_series(1, 2)"],
-}
-
-
-@pytest.mark.parametrize("kind", CANNOT_MATCH)
-def test_releases_whose_rows_cannot_be_matched_are_not_said_to_be_safe(
-    interface: Interface, kind: str
-) -> None:
-    seen_from(interface, *CANNOT_MATCH[kind])
-    interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release="by_zip")
-    interface.notices.clear()
-    interface.anonymize("other", 5, quasi_identifiers=["ward"], method="greedy", release="by_ward")
-    with pytest.raises(InputError, match="which row of one of these releases is which row of another"):
-        interface.composition(["by_zip", "by_ward"])
-    (notice,) = side_by_side(interface)
-    assert "What they disclose together is not known" in notice
+    assert (both.people, both.unseen_rows, (both.smallest,)) == (400, 0, expected)
 
 
 @pytest.mark.only_through("client")  # the bound is a constant of this process
 def test_releases_of_many_rows_are_not_compared_unasked(
     hospital: Interface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kanon_pg.release.composition._MOST_ROWS", 719)
+    monkeypatch.setattr("kanon_pg.release.compare.side_by_side._MOST_ROWS", 719)
     publish(hospital, "by_age", "age")
     publish(hospital, "by_sex", "sex")
     (notice,) = side_by_side(hospital)

@@ -13,7 +13,7 @@ import pytest
 
 from kanon_pg.core.privacy_models import MODELS, AskedBy, PrivacyModels
 from kanon_pg.errors import InfeasibleError, KanonError, UnsuitableColumn
-from kanon_pg.release.recount import _violated
+from kanon_pg.release.publish.recount import _violated
 from tests.fixtures.analyses import measure
 from tests.fixtures.interfaces import Interface
 

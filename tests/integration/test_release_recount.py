@@ -12,8 +12,8 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.relations.canonical import canonical_columns
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.recount import Recount, recount
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.publish.recount import Recount, recount
 
 WHOLE = [("u", 1.0, 0)] * 2 + [("u", None, 2)] * 3 + [(None, None, 3)] * 2 + [(None, None, 0)] * 2
 """Cells and pattern of each row: four classes, two of which only the pattern tells apart."""

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InputError, VerificationFailed
-from kanon_pg.release import storage
+from kanon_pg.release.publish import storage
 from tests.fixtures.audits import audit, is_anonymous, risk
 from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.integration.test_audit_commands import kanon

@@ -13,8 +13,9 @@ import pytest
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import KanonError, ReleaseBusy, UnknownName
-from kanon_pg.release import composition as compositions
 from kanon_pg.release import releasing
+from kanon_pg.release.compare import composition as compositions
+from kanon_pg.release.compare import side_by_side
 from tests.fixtures.interfaces import ClientInterface, Interface, SqlInterface
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
@@ -25,9 +26,9 @@ insert into patients select i, i % 4, i % 3 from generate_series(1, 36) as i
 """
 
 OTHERS: dict[str, dict[str, Any]] = {
-    "ordinary": {},
+    "ordinary": {"remember": 2},
     "over time": {"over_time": {}},
-    "by a hierarchy": {"hierarchies": {"age": {"builder": "intervals", "width": 2}}},
+    "by a hierarchy": {"hierarchies": {"age": {"builder": "intervals", "width": 2}}, "remember": 2},
 }
 
 
@@ -46,7 +47,8 @@ class Moments:
         for name in ("rows", "row", "read", "execute"):
             patch.setattr(PsycopgDatabase, name, self._counting(getattr(PsycopgDatabase, name)))
         patch.setattr(releasing, "notice_side_by_side", self._counted(releasing.notice_side_by_side))
-        patch.setattr(compositions, "composition", self._counted(compositions.composition))
+        for module in (compositions, side_by_side):
+            patch.setattr(module, "composition", self._counted(compositions.composition))
 
     def _counting(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run(db: PsycopgDatabase, *arguments: Any) -> Any:
@@ -83,7 +85,7 @@ class Moments:
 @pytest.fixture
 def moments(connection: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch) -> Moments:
     connection.execute(PATIENTS.encode())
-    publish(connection, "mine")
+    publish(connection, "mine", remember=2)
     return Moments(connection, monkeypatch)
 
 
@@ -124,8 +126,8 @@ def test_a_release_may_change_at_any_moment_while_another_is_published(
     moments: Moments, dsn: str, change: str
 ) -> None:
     for _ in moments.each(lambda: changing(dsn, "ordinary", change)):
-        publish(moments.connection, "other")
-        publish(moments.connection, "mine")
+        publish(moments.connection, "other", remember=2)
+        publish(moments.connection, "mine", remember=2)
 
 
 @pytest.mark.parametrize("kind", [SqlInterface, ClientInterface])
@@ -141,7 +143,7 @@ def test_four_sessions_publish_and_drop_releases_of_one_table(
             for turn in range(12):
                 release = f"release_{(number + turn) % 5}"
                 try:
-                    mine.anonymize("patients", 3, release=release)
+                    mine.anonymize("patients", 3, release=release, remember=2)
                     if turn % 2:
                         mine.drop(release)
                 except KanonError as error:

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from kanon_pg.errors import KanonError, ReleaseBusy, VerificationFailed
-from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.publish.report import ReleaseReport
 from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.fixtures.phases import GATED_TABLE, Watched, wait_until
 from tests.fixtures.releases import everything, people_by_class, published

@@ -102,10 +102,9 @@ def test_quasi_identifiers(watched: Interface) -> None:
 def test_sensitive_columns_of_divided_row_types(watched: Interface) -> None:
     watched.declare("t", quasi_identifiers=["key"], sensitive=list(_COLUMNS), insensitive=["number"])
     with dividing(watched.connection):
-        watched.anonymize("t", 3, seed=1)
-        watched.anonymize("t", 3, seed=2, release="other")
-    refreshed_names = watched.composition(["t", "other"])
-    assert refreshed_names
+        watched.anonymize("t", 3, seed=1, remember=2)
+        watched.anonymize("t", 3, seed=2, release="other", remember=2)
+    assert watched.composition(["t", "other"])
     watched.refresh("t")
     assert spied(watched) == set()
 

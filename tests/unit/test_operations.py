@@ -20,7 +20,7 @@ from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.statements import sql_root
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY
-from kanon_pg.release.request import ANONYMIZE, DECLARE, AnonymizeRequest
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE, AnonymizeRequest
 from tests.docs.pages import ROOT
 
 _COMMANDS = {

@@ -21,7 +21,7 @@ from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.db.citus import coordinator_holds_shards
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, undone
 from kanon_pg.db.readers import reader_role
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InstallError, KanonError
@@ -87,10 +87,6 @@ class Versions:
     def installation(self) -> str:
         """How the objects were made, in the words that upgrade them."""
         return "kanon install" if self.extension is None else "extension"
-
-
-class _Undo(Exception):
-    """Ends the trial: everything in its savepoint is rolled back."""
 
 
 def versions(db: Database) -> Versions:
@@ -270,14 +266,12 @@ def _public_items(db: Database, api_schema: str) -> Iterator[CheckItem]:
 
 def _attempt(item: str, success: str, operation: Callable[[], None], db: Database) -> CheckItem:
     try:
-        with db.savepoint():
+        with undone(db):
             operation()
-            raise _Undo
-    except _Undo:
-        return CheckItem(item, True, success)
     except KanonError as error:
         detail = error.message if error.detail is None else f"{error.message} {error.detail}"
         return CheckItem(item, False, detail, error.hint)
+    return CheckItem(item, True, success)
 
 
 def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:

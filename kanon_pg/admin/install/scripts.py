@@ -21,9 +21,9 @@ from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, L
 from kanon_pg.measures import MEASURE
 from kanon_pg.queries.request import PROTECT
 from kanon_pg.release.certificate import CERTIFICATE
-from kanon_pg.release.composition import COMPOSITION
-from kanon_pg.release.linking import LINK
-from kanon_pg.release.request import ANONYMIZE, DECLARE
+from kanon_pg.release.compare.composition import COMPOSITION
+from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier")
 _FOLDERS = ("types", "tables", "functions", "views")

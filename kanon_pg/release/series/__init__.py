@@ -1,6 +1,6 @@
 """Releases over time: versions of one release that may be compared without singling anybody out.
 
-`rules` are what the owner may choose. `versions` is the way in and has the steps of a version, `building`
-the version that they work on, `waiting` who may wait for a later one, `record` the tables behind it.
-``docs/releases-over-time.md`` has the property, the construction and the proof.
+`versions` is the way in; `leaving` and `entering` are its steps, `building` is the version that they work
+on, `record` the tables behind it. ``docs/releases-over-time.md`` has the property, the construction and the
+proof.
 """

@@ -9,11 +9,12 @@ from typing import Any
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
+from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.remembering import hashed_cells
+from kanon_pg.release.plan.over_time import OverTime
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.publish.remembering import hashed_cells
 from kanon_pg.release.series.record import Series, SeriesNames
-from kanon_pg.release.series.rules import OverTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Version:
     def drop(self, *kinds: str) -> None:
         """Drop tables that lived in this transaction."""
         for kind in kinds:
-            self.run("drop_table", table=self.scratch(kind))
+            self.db.execute(statement("drop_table", table=self.scratch(kind)))
 
     def class_parts(self, storage: Identifier) -> dict[str, Any]:
         """Return what templates need to number the classes of a storage."""
@@ -97,3 +98,11 @@ class Version:
             "hashed": hashed_cells(plan),
             "classes": [column.output for column in plan.quasi_identifiers],
         }
+
+
+def contradiction(what: str) -> VerificationFailed:
+    """Return the error that something is not as it was built."""
+    return VerificationFailed(
+        f"The independent recount does not find the {what}; nothing was published.",
+        hint=DEFECT,
+    )

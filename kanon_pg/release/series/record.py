@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
 from kanon_pg.db.identifiers import Identifier, derived_name
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.release.base import OWNER
-from kanon_pg.release.plan import ReleasePlan, recorded_plan
-from kanon_pg.release.remembering import key_now
-from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.series.rules import OverTime, parse_over_time
+from kanon_pg.release.plan.base import OWNER
+from kanon_pg.release.plan.over_time import OverTime, parse_over_time
+from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
+from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.plan.request import AnonymizeRequest
+from kanon_pg.release.publish.remembering import key_now
 
 OWN_COLUMNS = ("kanon_row", "kanon_fingerprint", "kanon_who", "kanon_member", "kanon_same")
 """Names that the view of identities and the table of changes add to the columns of the base relation."""
@@ -63,7 +63,7 @@ def scratch_name(release: str, generation: int, kind: str) -> Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A release over time as its record has it.
+    """What is recorded of a release over time.
 
     Parameters
     ----------
@@ -71,94 +71,94 @@ class Series:
         The version that readers see.
     request : AnonymizeRequest
         The call that started it.
-    rules : OverTime
-        Its rules.
     weights : dict
         Cost of a suppressed cell per quasi-identifier.
     keys : tuple of str
         Columns that identify a row.
+    key_view : Identifier or None
+        View of these columns; None if it was dropped.
+    relations : tuple of Identifier or None
+        Those of `SeriesNames`; None for one that was dropped, as with the base relation by CASCADE.
     cohorts_ever : int
         Highest number of a cohort so far.
     pending_people, longest_wait, withheld_rows, retained_rows : int
         Figures of the version.
-    names : SeriesNames or None
-        None if a relation behind it was dropped, as with the base relation by CASCADE.
-    key_view : Identifier or None
-        View of the columns that identify a row; None if it was dropped.
     """
 
     version: int
     request: AnonymizeRequest
-    rules: OverTime
     weights: dict[str, float]
     keys: tuple[str, ...]
-    cohorts_ever: int
-    pending_people: int
-    longest_wait: int
-    withheld_rows: int
-    retained_rows: int
-    names: SeriesNames | None
     key_view: Identifier | None
+    relations: tuple[Identifier | None, ...]
+    cohorts_ever: int = 0
+    pending_people: int = 0
+    longest_wait: int = 0
+    withheld_rows: int = 0
+    retained_rows: int = 0
+
+    @property
+    def rules(self) -> OverTime:
+        """Its rules."""
+        return parse_over_time(self.request.over_time) or OverTime()
+
+    @property
+    def names(self) -> SeriesNames:
+        """The relations behind it.
+
+        Raises
+        ------
+        ReleaseError
+            If one of them is gone.
+        """
+        there = [name for name in self.relations if name is not None]
+        if len(there) < len(self.relations):
+            raise ReleaseError(
+                "The base table of this release was dropped, or a column that the release shows; the version "
+                "that readers see is its last.",
+                hint="Remove it: SELECT kanon_drop(...);",
+            )
+        return SeriesNames(*there)
 
 
 def find_series(db: Database, release: str) -> Series | None:
-    """Return the record of a release over time, None for an ordinary release."""
-    found = db.rows(statement("series/fetch_series"), release)
-    if not found:
+    """Return what is recorded of a release over time, None for an ordinary release."""
+    rows = db.rows(statement("series/fetch_series"), release)
+    if not rows:
         return None
-    row = found[0]
-    names = _names(row)
-    request = AnonymizeRequest(**json.loads(row["request"]))
-    return Series(
-        version=row["version"],
-        request=request,
-        rules=parse_over_time(request.over_time) or OverTime(),
-        weights=json.loads(row["weights"]),
-        keys=tuple(row["key_columns"]),
-        cohorts_ever=row["cohorts_ever"],
-        pending_people=row["pending_people"],
-        longest_wait=row["longest_wait"],
-        withheld_rows=row["withheld_rows"],
-        retained_rows=row["retained_rows"],
-        names=None if any(name is None for name in names) else _series_names(names),
-        key_view=None if row["key_view"] is None else _in_kanon(row["key_view"]),
-    )
+    row = dict(rows[0])
+    key_view, current, *tables = row.pop("relations")
+    relations = (_named(BASES_SCHEMA, current), *(_named("kanon", table) for table in tables))
+    read = {
+        "request": AnonymizeRequest(**json.loads(row["request"])),
+        "weights": json.loads(row["weights"]),
+        "keys": tuple(row["keys"]),
+    }
+    return Series(**{**row, **read}, key_view=_named("kanon", key_view), relations=relations)
 
 
-def _series_names(names: Sequence[str | None]) -> SeriesNames:
-    current, *tables = names
-    return SeriesNames(Identifier.of(BASES_SCHEMA, str(current)), *map(_in_kanon, tables))
+def _named(schema: str, name: str | None) -> Identifier | None:
+    return None if name is None else Identifier.of(schema, name)
 
 
-def _names(row: Row) -> tuple[str | None, ...]:
-    return row["current_rows"], row["members"], row["cohorts"], row["departed"], row["pending"]
+def forget_series(db: Database, release: str) -> Series | None:
+    """Remove the record of a release over time; returns what it was, None for an ordinary release."""
+    series = find_series(db, release)
+    if series is not None:
+        db.execute(statement("series/forget_series"), release)
+    return series
 
 
-def _in_kanon(name: Any) -> Identifier:
-    return Identifier.of("kanon", name)
-
-
-def forget_series(db: Database, release: str) -> Sequence[str | None]:
-    """Remove the record of a release over time; returns what `drop_series` drops, nothing for others."""
-    found = db.rows(statement("series/fetch_series"), release)
-    if not found:
-        return ()
-    db.execute(statement("series/forget_series"), release)
-    return found[0]["key_view"], *_names(found[0])
-
-
-def drop_series(db: Database, names: Sequence[str | None]) -> None:
+def drop_series(db: Database, series: Series) -> None:
     """Drop the views and the tables of a release over time, after its storage."""
-    if not names:
-        return
-    key_view, current, *tables = names
-    if key_view is not None:
-        db.execute(statement("series/drop_view", view=_in_kanon(key_view)))
+    if series.key_view is not None:
+        db.execute(statement("drop_view", view=series.key_view))
+    current, *tables = series.relations
     if current is not None:
-        drop_base(db, current)
+        drop_base(db, current.name)
     for table in tables:
         if table is not None:
-            db.execute(statement("series/drop_table", table=_in_kanon(table)))
+            db.execute(statement("drop_table", table=table))
 
 
 def row_keys(db: Database, plan: ReleasePlan) -> tuple[str, ...]:
@@ -198,25 +198,18 @@ def _without_key(base: RelationFacts) -> UnsuitableRelation:
     )
 
 
-def require_key(db: Database, row: Row, series: Series) -> None:
+def require_key(db: Database, record: ReleaseRecord, series: Series) -> None:
     """Refuse a base relation whose rows could have come by other identities since they were published.
-
-    Parameters
-    ----------
-    row : Row
-        The record of the release, as ``fetch_release`` returns it.
-    series : Series
-        Its record as a release over time.
 
     Raises
     ------
     UnsuitableRelation
         If the columns that identify a row are no key any more.
     """
-    found = key_now(db, row["base"], series.keys, series.key_view)
+    found = key_now(db, record.base, series.keys, series.key_view)
     if found["holds"]:
         return
-    base, view = describe(db, str(row["base"]), OWNER).identifier, Identifier.of("safe", row["name"])
+    base, view = describe(db, str(record.base), OWNER).identifier, record.view
     are_there = len(found["columns"]) == len(series.keys)
     columns = ", ".join(str(Identifier.of(name)) for name in (found["columns"] if are_there else series.keys))
     make = f"Make {columns} the primary key again, or NOT NULL and UNIQUE"
@@ -238,19 +231,7 @@ def create_series(
     keys: tuple[str, ...],
     generation: int,
 ) -> Series:
-    """Create the views and the tables of a release over time, but for the members.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        What is published.
-    names : SeriesNames
-        What to create.
-    keys : tuple of str
-        See `row_keys`.
-    generation : int
-        Number of this publication under its name.
-    """
+    """Create the views and the tables of a release over time, but for the members."""
     _create_current(db, plan, names.current, keys)
     key_view = scratch_name(plan.name, generation, "keys")
     columns = [plan.base.column(name).identifier for name in keys]
@@ -262,30 +243,22 @@ def create_series(
     return Series(
         version=1,
         request=request,
-        rules=parse_over_time(request.over_time) or OverTime(),
         weights={column.facts.name: column.weight for column in plan.quasi_identifiers},
         keys=keys,
-        cohorts_ever=0,
-        pending_people=0,
-        longest_wait=0,
-        withheld_rows=0,
-        retained_rows=0,
-        names=names,
         key_view=key_view,
+        relations=tuple(names.parts().values()),
     )
 
 
-def store_series(db: Database, release: str, series: Series, names: SeriesNames) -> None:
+def store_series(db: Database, release: str, series: Series) -> None:
     """Record a release over time that starts."""
-    db.execute(
-        statement("series/store_series"),
-        release,
-        json.dumps(asdict(series.request), default=list),
-        json.dumps(series.weights),
-        list(series.keys),
-        *(str(name) for name in names.parts().values()),
-        str(series.key_view),
-    )
+    own = asdict(series)
+    relations = {kind: str(name) for kind, name in series.names.parts().items()}
+    relations |= {"key_view": str(series.key_view), "current_rows": relations.pop("current")}
+    keys = own.pop("keys")
+    del own["relations"]
+    columns = {**own, **relations, "release": release, "key_columns": keys}
+    db.execute(statement("series/store_series"), json.dumps(columns, default=list))
 
 
 def _create_current(db: Database, plan: ReleasePlan, current: Identifier, keys: tuple[str, ...]) -> None:
@@ -330,21 +303,16 @@ def _kept_columns(plan: ReleasePlan) -> list[ColumnFacts]:
     return [column for column in plan.base.columns if column.name in kept]
 
 
-def plan_of_series(db: Database, row: Row, series: Series, names: SeriesNames) -> ReleasePlan:
+def plan_of_series(db: Database, record: ReleaseRecord, series: Series) -> ReleasePlan:
     """Return the plan of a release over time from its record, whatever was declared since.
 
     The base relation has the columns of the view of identities, which follows renamed columns.
-
-    Parameters
-    ----------
-    row : Row
-        The record of the release, as ``fetch_release`` returns it.
     """
-    seen = described_as(db, names.current, describe(db, str(row["base"]), OWNER))
+    seen = described_as(db, series.names.current, describe(db, str(record.base), OWNER))
     request = series.request
     return recorded_plan(
         db,
-        row,
+        record,
         seen,
         weights=series.weights,
         models=request.models,
@@ -356,20 +324,3 @@ def described_as(db: Database, relation: Identifier, base: RelationFacts) -> Rel
     """Return the columns of one relation under the name of another."""
     found = describe(db, str(relation), OWNER)
     return replace(found, oid=base.oid, schema=base.schema, name=base.name)
-
-
-def require_names(series: Series) -> SeriesNames:
-    """Return the names of the relations behind a release over time.
-
-    Raises
-    ------
-    ReleaseError
-        If one of them is gone.
-    """
-    if series.names is None:
-        raise ReleaseError(
-            "The base table of this release was dropped, or a column that the release shows; the version "
-            "that readers see is its last.",
-            hint="Remove it: SELECT kanon_drop(...);",
-        )
-    return series.names

@@ -8,58 +8,39 @@ version again.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
-from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DEFECT, DatabaseError, InfeasibleError, InputError, VerificationFailed
-from kanon_pg.relations.beside_queries import check_beside_queries
-from kanon_pg.relations.counting import Counted
-from kanon_pg.release.advice import notice_empty, notice_redeclared
-from kanon_pg.release.base import OWNER, require_readable_base
-from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.much_suppressed import notice_much_suppressed
-from kanon_pg.release.node_tables import (
-    Hierarchies,
+from kanon_pg.errors import InputError
+from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
+from kanon_pg.release.plan.base import OWNER, require_readable_base
+from kanon_pg.release.plan.over_time import parse_over_time
+from kanon_pg.release.plan.record import ReleaseRecord, base_changes, change_release, find_release, is_shown
+from kanon_pg.release.publish.building import BuiltRelease
+from kanon_pg.release.publish.node_tables import (
     create_unknown_view,
     forget_values,
     mark_seen,
     notice_unknown,
-    packed_hierarchy,
     write_hierarchies,
 )
-from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.publish import (
-    drop_mapping,
-    drop_parts,
-    drop_storage,
-    name_storage,
-    shown_after,
-    swap_view,
+from kanon_pg.release.publish.recount import Recount, as_seen, recount
+from kanon_pg.release.publish.remembering import erase_from_versions, person_number, remember
+from kanon_pg.release.publish.report import losses_of, make_report, recounted
+from kanon_pg.release.publish.solving import PublishingCall
+from kanon_pg.release.publish.storage import (
+    lasting_name,
+    storage_names,
 )
-from kanon_pg.release.record import (
-    drop_superseded,
-    forget_releases,
-    store_release,
-)
-from kanon_pg.release.recount import Recount, as_seen, is_what_was_solved, recount, require_models
-from kanon_pg.release.remembering import (
-    erase_from_versions,
-    notice_forgotten,
-    person_number,
-    remember,
-    remembered_versions,
-)
-from kanon_pg.release.report import ReleaseReport, make_report, release_utility
-from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.series.building import Version
+from kanon_pg.release.publish.view import drop_storage, name_storage, swap_view
+from kanon_pg.release.series.building import Version, contradiction
+from kanon_pg.release.series.entering import enter, let_enter, list_pending, own_columns
+from kanon_pg.release.series.leaving import let_leave, require_different_rows
 from kanon_pg.release.series.record import (
     Series,
     SeriesNames,
@@ -68,23 +49,9 @@ from kanon_pg.release.series.record import (
     find_series,
     plan_of_series,
     require_key,
-    require_names,
     row_keys,
     store_series,
 )
-from kanon_pg.release.series.rules import parse_over_time
-from kanon_pg.release.series.waiting import FRESH, let_classes_wait, room_to_wait
-from kanon_pg.release.solving import PublishingCall, count_and_solve
-from kanon_pg.release.storage import (
-    StorageNames,
-    create_storage,
-    lasting_name,
-    parts_of,
-    storage_names,
-    write_mapping,
-    write_parts,
-)
-from kanon_pg.release.telling import notice_telling
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
@@ -111,13 +78,8 @@ def require_no_series(db: Database, work: PublishingCall) -> None:
     )
 
 
-def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
-    """Publish the first version of a release over time.
-
-    Parameters
-    ----------
-    generation : int
-        Number of this publication under its name.
+def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, Version]:
+    """Build the first version of a release over time.
 
     Raises
     ------
@@ -130,58 +92,55 @@ def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     series = create_series(db, work.plan, request, names, keys, generation)
     # The storage reads the view of identities, whose columns keep their names.
     plan = replace(work.plan, base=described_as(db, names.current, work.plan.base))
-    nodes = storage_names(plan, generation).nodes
-    hierarchies = write_hierarchies(db, plan, nodes)
-    version = Version(db, plan, series, names, nodes, number=1)
+    fresh = storage_names(plan, generation)
+    hierarchies = write_hierarchies(db, plan, fresh.nodes)
+    version = Version(db, plan, series, names, fresh.nodes, number=1)
     entering = version.scratch("entering")
     version.db.execute(
         statement(
             "series/create_entering",
             entering=entering,
             source=Fragment(f"{names.current}()"),
-            columns=_columns(plan),
+            columns=own_columns(plan),
             pending=None,
         )
     )
-    mark_seen(db, plan, nodes, Fragment(str(entering)))
-    counted, outcome = _enter(version, work, entering, hierarchies, cohorts_ever=None)
+    mark_seen(db, plan, fresh.nodes, Fragment(str(entering)))
+    counted, outcome = enter(version, work, entering, hierarchies, cohorts_ever=None)
     storage = _build(version)
+    create_unknown_view(db, plan, replace(fresh, source=names.current), over_time=True)
     db.progress("recounting")
-    found = recount(db, plan, storage, k=request.k, nodes=nodes)
+    found = recount(db, plan, storage, k=request.k, nodes=fresh.nodes)
     _require_cohorts(version, found.rows)
     if (found.rows, found.suppressed_cells) != (counted.rows, outcome.suppressed_cells):
-        raise _contradiction("rows or cells of the first version")
-    db.progress("publishing")
-    previous = db.rows(statement("fetch_release"), plan.name)
-    _notice_earlier(version, find_series(db, plan.name), previous)
-    notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
-    superseded = forget_releases(db, previous)
-    stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes, source=names.current)
-    create_unknown_view(db, plan, stored, over_time=True)
-    elapsed = time.monotonic() - work.started
-    report = make_report(plan, counted, outcome, found, k=request.k, elapsed=elapsed, certified=True)
-    utility = release_utility(outcome, found, certified=True)
-    store_release(db, plan, request, report, utility, stored, role=work.role)
-    store_series(db, plan.name, series, names)
+        raise contradiction("rows or cells of the first version")
+    _notice_earlier(version)
+    built = BuiltRelease(
+        plan=plan,
+        names=replace(fresh, storage=storage, mapping=None, parts=None, source=None),
+        shown=storage,
+        rows=counted.rows,
+        report=make_report(plan, counted, outcome, found, k=request.k, certified=True),
+        losses=losses_of(outcome, found, certified=True),
+        changes=base_changes(db, plan.base.oid),
+        unseen_by=_this_transaction(db),
+    )
+    return built, version
+
+
+def record_start(version: Version) -> None:
+    """Record the first version of a release over time, after the release itself."""
+    store_series(version.db, version.plan.name, version.series)
     _record_series(version)
-    _remember_version(version, storage)
-    with shown_after(db, plan, storage, k=request.k, unseen_by=_this_transaction(db)):
-        check_beside_queries(db, release=plan.name)
-        notice_side_by_side(db, plan.name, role=work.role)
-    drop_superseded(db, superseded)
-    notice_telling(db, work.plan, storage, rows=counted.rows)
-    name_storage(db, plan.name, storage)
-    notice_much_suppressed(db, request, plan, report)
-    return report
 
 
-def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None:
+def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory: int) -> None:
     """Publish the next version of a release over time.
 
     Parameters
     ----------
-    row : Row
-        The record of the release.
+    record : ReleaseRecord
+        What is recorded of the release.
     memory : int
         Bytes that all processes may use together.
 
@@ -194,39 +153,31 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     UnsuitableRelation
         If it has become one that cannot be the base of a release, or lost the key by which rows are known.
     """
-    names = require_names(series)
-    base = describe(db, str(row["base"]), OWNER)
+    names = series.names
+    base = describe(db, str(record.base), OWNER)
     require_readable_base(db, base, whole=False)
-    require_key(db, row, series)
-    version = _reopened(db, row, series, names)
+    require_key(db, record, series)
+    version = _reopened(db, record, series, names)
     db.progress("comparing")
     version.run("create_changes", changes=version.scratch("changes"))
     mark_seen(db, version.plan, version.nodes, Fragment(str(version.scratch("changes"))))
-    _require_different_rows(version)
+    require_different_rows(version)
     _notice_other_people(version)
-    _let_leave(version)
-    _list_pending(version)
-    work = PublishingCall(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
-    _let_enter(version, work)
+    let_leave(version)
+    list_pending(version)
+    request = replace(series.request, over_time=None)
+    work = PublishingCall(db, request, version.plan, OWNER, memory, started=time.monotonic())
+    let_enter(version, work)
     version.drop("changes")
-    _publish(version, row)
+    _publish(version, record)
     _notice_version(version)
     notice_empty(db, base, version.plan.view)
-    notice_redeclared(db, base, row)
-    notice_unknown(db, row, over_time=True)
+    notice_redeclared(db, base, record)
+    notice_unknown(db, record, over_time=True)
 
 
-def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) -> None:
+def erase_person(db: Database, record: ReleaseRecord, series: Series, person: Sequence[str]) -> None:
     """Erase the stored cells of a person and publish a version without their cohorts.
-
-    Parameters
-    ----------
-    row : Row
-        The record of the release.
-    series : Series
-        Its record as a release over time.
-    person : sequence of str
-        The value of the column that identifies people, or the values of the key, as text.
 
     Raises
     ------
@@ -235,246 +186,20 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     UnknownName
         If nothing is stored of this person.
     """
-    version = _reopened(db, row, series, require_names(series))
-    number = person_number(db, row, series.keys, person)
+    version = _reopened(db, record, series, series.names)
+    number = person_number(db, record, series.keys, person)
     erased = version.run("erase_members", number, version.number, cells=version.cells())
     erased += version.run("erase_pending", number)
-    erase_from_versions(db, row, series.keys, number, elsewhere=erased)
+    erase_from_versions(db, record, series.keys, number, elsewhere=erased)
     version.run("withhold_erased")
     forget_values(db, version.plan, version.nodes, Fragment(f"{version.names.current}()"))
-    _publish(version, row)
+    _publish(version, record)
     _notice_version(version)
 
 
-def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> Version:
-    plan = plan_of_series(db, row, series, names)
-    nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
-    return Version(db, plan, series, names, nodes, series.version + 1)
-
-
-def _columns(plan: ReleasePlan) -> list[Identifier]:
-    return [column.identifier for column in plan.base.columns if not column.name.startswith("kanon_")]
-
-
-# --- leaving ------------------------------------------------------------------------------------------------
-
-
-def _require_different_rows(version: Version) -> None:
-    parts = {"changes": version.scratch("changes")}
-    if version.find("find_collision", **parts)[0]["found"]:
-        raise _same_hash()
-
-
-@contextmanager
-def _one_row_each() -> Iterator[None]:
-    """Explain a unique index that two rows violate."""
-    try:
-        yield
-    except DatabaseError as error:
-        if error.server_state != UNIQUE_VIOLATION:
-            raise
-        raise _same_hash() from error
-
-
-def _same_hash() -> InputError:
-    return InputError(
-        "Two rows have the same key, or the same 64-bit hash of it; no version can tell them apart.",
-        hint="The key must be unique. If it is, this is very rare: start a new series.",
-    )
-
-
-def _let_leave(version: Version) -> None:
-    """Find out who left, and let those leave who are enough."""
-    rules, changes, fates = version.rules, version.scratch("changes"), version.scratch("fates")
-    keep = rules.updates == "keep"
-    version.run("mark_left", version.number, changes=changes, keep=keep)
-    version.run("mark_back", changes=changes, keep=keep)
-    version.run(
-        "create_fates",
-        fates=fates,
-        k=version.k,
-        version=version.number,
-        leavers=rules.leavers,
-        longest_retain=rules.longest_retain,
-        whole=bool(version.plan.models),
-        entity=version.plan.entity is not None,
-    )
-    version.run("insert_departed", version.number, fates=fates)
-    version.run("delete_departed_members", fates=fates)
-    version.run("settle_cohorts", fates=fates, k=version.k)
-    version.run("delete_empty_cohorts")
-    version.drop("fates")
-
-
-# --- entering -----------------------------------------------------------------------------------------------
-
-
-def _list_pending(version: Version) -> None:
-    """Record which rows wait, since when, and with whom they may enter."""
-    arrivals = version.scratch("arrivals")
-    version.run(
-        "create_arrivals",
-        arrivals=arrivals,
-        changes=version.scratch("changes"),
-        version=version.number,
-        keep=version.rules.updates == "keep",
-        unknown=[
-            {
-                "column": generalized.column.output,
-                "table": table,
-                "known": generalized.known,
-                "knows": generalized.knows(f"g.{generalized.column.output}"),
-            }
-            for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
-        ],
-    )
-    version.run("empty_pending")
-    with _one_row_each():
-        version.run("fill_pending", arrivals=arrivals)
-    version.drop("arrivals")
-
-
-def _of_batch(series: Series) -> AnonymizeRequest:
-    """Return the request of the series without what is about its first version."""
-    return replace(series.request, over_time=None)
-
-
-def _let_enter(version: Version, work: PublishingCall) -> None:
-    """Let the rows of each origin enter of which there are enough people, one origin after the other."""
-    db, k = version.db, version.k
-    hierarchies = _hierarchies(version)
-    tried: set[int] = set()
-    cohorts_ever = version.series.cohorts_ever
-    while True:
-        found = [row for row in version.find("list_origins", k=k) if row["origin"] not in tried]
-        if not found:
-            return
-        origin, returns = found[0]["origin"], found[0]["returns"]
-        tried.add(origin)
-        entering = version.scratch("entering")
-        version.db.execute(
-            statement(
-                "series/create_entering",
-                entering=entering,
-                source=version.scratch("changes"),
-                columns=_columns(version.plan),
-                pending=version.names.pending,
-                origin=origin,
-            )
-        )
-        gather_statistics(db, entering)
-        if not tried - {origin}:
-            work.compile()
-        try:
-            _enter(
-                version,
-                work,
-                entering,
-                hierarchies,
-                cohorts_ever=cohorts_ever,
-                may_wait=origin == FRESH and version.rules.waiting > 0,
-            )
-        except InfeasibleError:
-            # A privacy model may need more people than k; these wait for them.
-            version.drop("entering")
-            continue
-        cohorts_ever = max(cohorts_ever, version.find("highest_cohort")[0]["highest"])
-        if returns == "person":
-            version.run("split_departed", origin, version.number)
-        version.run("delete_returned")
-        version.run("delete_entered")
-
-
-def _hierarchies(version: Version) -> Hierarchies:
-    if not version.plan.generalized:
-        return ()
-    packed = {
-        generalized.number: packed_hierarchy(version.db, generalized, table)
-        for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
-    }
-    return tuple(packed.get(number) for number, _ in enumerate(version.plan.quasi_identifiers, 1))
-
-
-def _enter(
-    version: Version,
-    work: PublishingCall,
-    entering: Identifier,
-    hierarchies: Hierarchies,
-    *,
-    cohorts_ever: int | None,
-    may_wait: bool = False,
-) -> tuple[Counted, SolveOutcome]:
-    """Anonymize rows by themselves, as any release, and make a cohort of each class.
-
-    Parameters
-    ----------
-    entering : Identifier
-        Table of the rows; it is dropped.
-    cohorts_ever : int or None
-        Highest number of a cohort so far; None if there are no members yet.
-    may_wait : bool
-        Whether some may wait for a later version: not people who return, whose absence would tell them apart.
-    """
-    db = version.db
-    most_waiting = room_to_wait(version) if may_wait else 0
-    facts = describe(db, str(entering), OWNER)
-    own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
-    plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
-    work = replace(work, plan=plan)
-    counted, outcome = count_and_solve(work, hierarchies)
-    parts = parts_of(counted.row_types.keys, outcome)
-    names = StorageNames(
-        storage=version.scratch("batch"),
-        mapping=version.scratch("mapping"),
-        parts=None if parts is None else version.scratch("parts"),
-        nodes=version.nodes,
-    )
-    db.progress("writing")
-    write_mapping(db, names.mapping, counted.row_types.keys, outcome.patterns, outcome.prices)
-    if names.parts is not None and parts is not None:
-        write_parts(db, names.parts, parts)
-    db.progress("building cohorts")
-    create_storage(db, plan, names, k=version.k, rows=counted.rows)
-    found = recount(db, plan, names.storage, k=version.k, nodes=version.nodes)
-    if not is_what_was_solved(db, plan, counted, outcome, found):
-        raise _contradiction("rows that entered")
-    require_models(db, plan, names.storage, found, is_whole=True)
-    waits = version.scratch("waits") if most_waiting else None
-    if waits is not None:
-        let_classes_wait(version, names.storage, waits, most=most_waiting)
-    _store_members(version, names.storage, cohorts_ever, waits)
-    if waits is not None:
-        version.drop("waits")
-    drop_storage(db, names.storage)
-    drop_mapping(db, names.mapping)
-    if names.parts is not None:
-        drop_parts(db, names.parts)
-    version.drop("entering")
-    return counted, outcome
-
-
-def _store_members(
-    version: Version, storage: Identifier, cohorts_ever: int | None, waits: Identifier | None
-) -> None:
-    parts = version.class_parts(storage) | {
-        "cohorts_ever": cohorts_ever or 0,
-        "cells": version.cells(),
-        "waits": waits,
-    }
-    if cohorts_ever is None:
-        version.run("create_members", **parts)
-    with _one_row_each():
-        if cohorts_ever is None:
-            version.run("index_members")
-            version.run("index_left")
-        else:
-            version.run("insert_members", **parts)
-    if cohorts_ever is None:
-        gather_statistics(version.db, version.names.members)
-    version.run("insert_cohorts", version.number, cohorts_ever or 0)
-
-
-# --- publishing ---------------------------------------------------------------------------------------------
+def _reopened(db: Database, record: ReleaseRecord, series: Series, names: SeriesNames) -> Version:
+    plan = plan_of_series(db, record, series)
+    return Version(db, plan, series, names, record.nodes, series.version + 1)
 
 
 def _build(version: Version) -> Identifier:
@@ -492,77 +217,43 @@ def _build(version: Version) -> Identifier:
     return storage
 
 
-_NO_ROWS = Recount(
-    rows=0,
-    people=0,
-    classes=0,
-    guarded_classes=0,
-    smallest_class=0,
-    average_class=0.0,
-    largest_class=0,
-    suppressed_cells=0,
-    weighted_cost=0.0,
-    certainty_penalty=0.0,
-    generalization_height=0.0,
-)
-"""What a version contains from which everybody left."""
-
-
-def _publish(version: Version, row: Row) -> None:
+def _publish(version: Version, record: ReleaseRecord) -> None:
     """Build, recount and publish a version in the place of the one before, and record it."""
     db, plan = version.db, version.plan
     storage, before = _build(version), lasting_name(plan.name)
     db.progress("recounting")
     rows = _require_cohorts(version, None)
-    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _NO_ROWS
+    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else Recount()
     if found.rows != rows:
-        raise _contradiction("rows of the cohorts that are shown")
+        raise contradiction("rows of the cohorts that are shown")
     if db.row(statement("series/is_populated"), str(before))["populated"]:
         _compare(version, before, storage)
     db.progress("publishing")
-    _remember_version(version, storage)
-    _notice_dropped_view(version)
-    swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
-    if row["storage_name"]:
-        drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
-    storage = name_storage(db, plan.name, storage)
-    db.execute(
-        statement("series/record_storage"),
-        plan.name,
-        str(storage),
-        found.rows,
-        found.people,
-        found.classes,
-        found.smallest_class,
-        found.average_class,
-        found.largest_class,
-        found.suppressed_cells,
-        found.weighted_cost,
-    )
-    _record_series(version)
-
-
-def _remember_version(version: Version, storage: Identifier) -> None:
     request = version.series.request
     if request.remember is not None:
-        remember(
-            version.db,
-            version.plan,
-            storage,
-            version.number,
-            k=version.k,
-            keys=version.series.keys,
-            most=request.remember,
-        )
+        keys = version.series.keys
+        remember(db, plan, storage, version.number, k=version.k, keys=keys, most=request.remember)
+    _notice_dropped_view(version)
+    swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
+    if record.storage is not None:
+        drop_storage(db, record.storage)
+    figures = {
+        "storage": str(name_storage(db, plan.name, storage)),
+        "weighted_cost": found.weighted_cost,
+        "base_changes_at_publish": base_changes(db, plan.base.oid),
+    }
+    unproven = dict.fromkeys(("lower_bound", "gap", "bound_method", "usefulness"))
+    change_release(db, plan.name, recounted(plan, found) | figures | unproven | {"optimal": False})
+    _record_series(version)
 
 
 def _require_cohorts(version: Version, rows: int | None) -> int:
     """Count the people of each cohort on what is stored; returns the rows of those that are shown."""
     found = version.find("recount_cohorts", entity=version.plan.entity is not None)[0]
     if found["rows"] and found["smallest"] < version.k:
-        raise _contradiction(f"cohorts of at least {version.k} people")
+        raise contradiction(f"cohorts of at least {version.k} people")
     if rows is not None and rows != found["rows"]:
-        raise _contradiction("rows of the cohorts that are shown")
+        raise contradiction("rows of the cohorts that are shown")
     shown: int = found["rows"]
     return shown
 
@@ -591,14 +282,7 @@ def _compare(version: Version, before: Identifier, storage: Identifier) -> None:
     if version.rules.leavers != "show":
         fewest = [found["fewest_new"], found["fewest_gone"]]
     if any(people is not None and people < version.k for people in fewest):
-        raise _contradiction(f"differences of at least {version.k} people from the version before")
-
-
-def _contradiction(what: str) -> VerificationFailed:
-    return VerificationFailed(
-        f"The independent recount does not find the {what}; nothing was published.",
-        hint=DEFECT,
-    )
+        raise contradiction(f"differences of at least {version.k} people from the version before")
 
 
 def _this_transaction(db: Database) -> Literal:
@@ -611,9 +295,6 @@ def _record_series(version: Version) -> None:
     highest = version.find("highest_cohort")[0]["highest"]
     ever = max(version.series.cohorts_ever, highest)
     version.run("record_series", version.plan.name, version.number, ever)
-
-
-# --- notices ------------------------------------------------------------------------------------------------
 
 
 def _notice_version(version: Version) -> None:
@@ -636,7 +317,7 @@ def _notice_version(version: Version) -> None:
 def _notice_dropped_view(version: Version) -> None:
     """Say that the view of the release was dropped, which perhaps was to end it, and is there again."""
     db, plan = version.db, version.plan
-    if not db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
+    if not is_shown(db, plan.name, plan.base.oid):
         db.notice(
             f"The view {plan.view} was dropped. This version publishes it anew, with the rights of a new "
             f"view; SELECT kanon_drop({Literal(plan.name)}); ends the release."
@@ -654,11 +335,12 @@ def _notice_other_people(version: Version) -> None:
         )
 
 
-def _notice_earlier(version: Version, earlier: Series | None, previous: Sequence[Row]) -> None:
+def _notice_earlier(version: Version) -> None:
     """Say what an earlier release of the name and this one disclose together."""
     db, view = version.db, version.plan.view
-    if earlier is None or earlier.names is None:
-        if previous:
+    earlier = find_series(db, version.plan.name)
+    if earlier is None or None in earlier.relations:
+        if find_release(db, version.plan.name) is not None:
             db.notice(
                 f"{view} was published before without over_time: who kept that release can compare it with "
                 "this one. The guarantee about versions begins here."

@@ -1,4 +1,4 @@
--- Publishes a release; kanon_pg/release/request.py has the arguments.
+-- Publishes a release; kanon_pg/release/plan/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
 {{ anonymize.parameters }}
 )

@@ -1,4 +1,4 @@
--- Says what several releases disclose together; kanon_pg/release/composition.py has the arguments.
+-- Says what several releases disclose together; kanon_pg/release/compare/composition.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition(
 {{ composition.parameters }}
 )
@@ -19,7 +19,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_composition OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_composition FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_composition IS
-'Says what several releases of a table disclose together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
+'Says what several releases of a table disclose together, if they remember which row is which. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
 Arguments:
 {{ composition.help }}
 Example: SELECT releases, smallest, people_below FROM kanon_composition(''{patients,patients_wide}'');';

@@ -1,4 +1,4 @@
--- Records the roles of columns; kanon_pg/release/request.py has the arguments.
+-- Records the roles of columns; kanon_pg/release/plan/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_declare(
 {{ declare.parameters }}
 )

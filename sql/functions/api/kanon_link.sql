@@ -1,4 +1,4 @@
--- Links the rows of a table to people; kanon_pg/release/linking.py has the arguments.
+-- Links the rows of a table to people; kanon_pg/release/declare/linking.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_link(
 {{ link.parameters }}
 )

@@ -1,4 +1,4 @@
--- The owner role's part of kanon_composition; kanon_pg/release/composition.py has the arguments.
+-- The owner role's part of kanon_composition; kanon_pg/release/compare/composition.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.composition(
 {{ composition.inner_parameters }}
 )

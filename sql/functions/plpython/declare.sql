@@ -1,4 +1,4 @@
--- The owner role's part of kanon_declare; kanon_pg/release/request.py has the arguments.
+-- The owner role's part of kanon_declare; kanon_pg/release/plan/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.declare(
 {{ declare.inner_parameters }}
 )

@@ -1,4 +1,4 @@
--- The owner role's part of kanon_link; kanon_pg/release/linking.py has the arguments.
+-- The owner role's part of kanon_link; kanon_pg/release/declare/linking.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.link(
 {{ link.inner_parameters }}
 )

@@ -5,10 +5,7 @@
         {% if by_person %}s.kanon_person{% else %}s.kanon_row{% endif %} AS person,
         pg_catalog.hash_record_extended(
             ROW({% for c in cells %}{{ c.hashed }}, {% endfor %}s.kanon_pattern{% if cohorts %}, entered.entered{% endif %}), 0
-        ) AS class,
-        true AS is_known,
-        false AS is_assumed,
-        1::bigint AS rows
+        ) AS class
     FROM {{ storage }} AS s
 {% if cohorts %}
     INNER JOIN {{ members }} AS m ON m.row_id = s.kanon_row

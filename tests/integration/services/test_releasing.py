@@ -21,7 +21,7 @@ from kanon_pg.errors import (
     VerificationFailed,
     as_given,
 )
-from kanon_pg.release import solving
+from kanon_pg.release.publish import solving
 from kanon_pg.runner import parent
 from tests.fixtures.audits import COLUMNS, PEOPLE
 from tests.fixtures.services import Services

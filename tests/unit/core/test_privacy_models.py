@@ -22,8 +22,8 @@ from kanon_pg.core.privacy_models import (
 from kanon_pg.db.statements import sql_root
 from kanon_pg.errors import SolverError, UnknownName
 from kanon_pg.measures import Measures
-from kanon_pg.release.recount import MEASURED
-from kanon_pg.release.storage import GUARDED, model_parts
+from kanon_pg.release.publish.recount import MEASURED
+from kanon_pg.release.publish.storage import GUARDED, model_parts
 
 NUMBERS = {"l": 2, "p": 3, "t": 0.25}
 """Some number for each parameter."""
@@ -32,9 +32,9 @@ WHERE = {
     "the evaluation of classes": "kanon_pg.worker.models.evaluator",
     "the recount of a solution": "kanon_pg.worker.verification.recount",
     "bounds by prices": "kanon_pg.worker.verification.class_demands",
-    "the recount of a release": "kanon_pg.release.recount",
-    "the guard of a release": "kanon_pg.release.storage",
-    "the columns of a release": "kanon_pg.release.plan",
+    "the recount of a release": "kanon_pg.release.publish.recount",
+    "the guard of a release": "kanon_pg.release.publish.storage",
+    "the columns of a release": "kanon_pg.release.plan.planning",
 }
 """Every place that acts on privacy models, and its module."""
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
-from kanon_pg.release.record import recorded_hierarchies
-from kanon_pg.release.request import AnonymizeRequest, option_fields
+from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchies
+from kanon_pg.release.plan.request import AnonymizeRequest, option_fields, recorded_arguments
 
 
 @pytest.mark.parametrize(
@@ -68,8 +67,8 @@ def test_what_names_no_hierarchy_is_refused_with_the_column(asked: Any) -> None:
 
 def test_the_record_has_no_keys_of_builders_which_may_be_values() -> None:
     asked = {"age": {"builder": "priority", "order": ["rare disease"], "lowest": 1}, "zip": "zips"}
-    recorded = recorded_hierarchies(AnonymizeRequest("t", 2, hierarchies=asked))
-    assert recorded == {
+    recorded = recorded_arguments(AnonymizeRequest("t", 2, hierarchies=asked))
+    assert recorded["hierarchies"] == {
         "age": {"builder": "priority", "lowest": 1, "loss": "ncp"},
         "zip": {"hierarchy": "zips", "lowest": 0, "loss": "ncp"},
     }

@@ -8,7 +8,7 @@ import pytest
 
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.release.request import AnonymizeRequest, option_fields, require_sensitive
+from kanon_pg.release.plan.request import AnonymizeRequest, option_fields, require_sensitive
 
 
 @pytest.mark.parametrize(

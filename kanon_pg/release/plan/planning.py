@@ -1,0 +1,361 @@
+"""Decides, before anything is counted, what a release will contain, and finds or builds its hierarchies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kanon_pg.core.generalization import LevelFields
+from kanon_pg.core.privacy_models import MODEL_PARAMETERS, ModelRules, PrivacyModels
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn, UnsuitableRelation
+from kanon_pg.hierarchies.build import build
+from kanon_pg.hierarchies.storage import held_hierarchy
+from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.subject import (
+    Roles,
+    Subject,
+    entity_column,
+    refuse_identifying,
+    require_quasi_identifiers,
+    require_usable,
+    resolve,
+)
+from kanon_pg.release.plan.advice import (
+    notice_repeated_identifiers,
+    notice_undeclared,
+    notice_unique_published,
+)
+from kanon_pg.release.plan.base import require_suitable
+from kanon_pg.release.plan.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
+from kanon_pg.release.plan.nodes import require_nodes
+from kanon_pg.release.plan.record import ReleaseRecord, name_to_publish
+from kanon_pg.release.plan.request import AnonymizeRequest
+
+
+def plan_hierarchies(
+    db: Database,
+    base: RelationFacts,
+    columns: tuple[CanonicalColumn, ...],
+    requested_hierarchies: tuple[HierarchyRequest, ...],
+    role: str,
+) -> tuple[GeneralizedColumn, ...]:
+    """Return the generalized ones of the quasi-identifiers, in their order.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such column or hierarchy.
+    NotPermitted
+        If a hierarchy is somebody else's.
+    InputError
+        If a hierarchy cannot be had as requested.
+    """
+    by_column = {base.column(requested.column).name: requested for requested in requested_hierarchies}
+    chosen = {column.facts.name for column in columns}
+    for name in by_column:
+        if name not in chosen:
+            raise InputError(
+                f"Column {base.column(name).identifier} has a hierarchy, but is not a quasi-identifier.",
+                hint="Only cells of quasi-identifiers are generalized; leave the hierarchy out.",
+            )
+        if not base.column(name).runs_no_code:
+            raise UnsuitableColumn(
+                f"Column {base.column(name).identifier} of type {base.column(name).type} cannot have a "
+                "hierarchy: what makes its values of texts may be somebody's function.",
+                hint="Cast it to text in a view, and use that as the base.",
+            )
+    return tuple(
+        _generalized(db, base, column, by_column[column.facts.name], role)
+        for column in columns
+        if column.facts.name in by_column
+    )
+
+
+def _generalized(
+    db: Database, base: RelationFacts, column: CanonicalColumn, requested: HierarchyRequest, role: str
+) -> GeneralizedColumn:
+    if requested.hierarchy is None:
+        argument = f"hierarchies, column {column.facts.identifier}"
+        built = build(db, base, column.facts, requested.builder, argument=argument)
+        require_fit(column, requested, built.hierarchy.height)
+        return GeneralizedColumn(
+            column, requested, built.output, built.hierarchy.height, rows=json.dumps(built.hierarchy.rows())
+        )
+    stored = held_hierarchy(db, requested.hierarchy, role)
+    require_fit(column, requested, stored.height)
+    source = render("stored_nodes", name=Literal(stored.name), version=stored.version)
+    return GeneralizedColumn(column, requested, stored.output, stored.height, source=source)
+
+
+RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
+"""Names of columns that releases add."""
+
+ROW = "kanon_row"
+"""Column of a storage that says which row is which; no reader sees it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """What goes into a release.
+
+    Parameters
+    ----------
+    base : RelationFacts
+        The base relation.
+    name : str
+        Name of the view in schema ``safe``.
+    quasi_identifiers : tuple of CanonicalColumn
+        Columns in which cells may be suppressed.
+    sensitive, insensitive : tuple of ColumnFacts
+        Columns published unchanged.
+    entity : CanonicalColumn or None
+        What identifies a person.
+    models : PrivacyModels
+        What every class must satisfy besides k people.
+    generalized : tuple of GeneralizedColumn
+        The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
+    keys : tuple of CanonicalColumn
+        Columns that identify a row, where the storage says which row is which; else none.
+    """
+
+    base: RelationFacts
+    name: str
+    quasi_identifiers: tuple[CanonicalColumn, ...]
+    sensitive: tuple[ColumnFacts, ...]
+    insensitive: tuple[ColumnFacts, ...]
+    entity: CanonicalColumn | None
+    models: PrivacyModels = field(default_factory=PrivacyModels)
+    generalized: tuple[GeneralizedColumn, ...] = ()
+    keys: tuple[CanonicalColumn, ...] = ()
+
+    @property
+    def model_columns(self) -> tuple[CanonicalColumn, ...]:
+        """The sensitive columns that privacy models constrain, none without a model."""
+        if not self.models:
+            return ()
+        return tuple(
+            CanonicalColumn(column, Identifier.of(f"s{number}"))
+            for number, column in enumerate(self.sensitive, 1)
+        )
+
+    @property
+    def carried(self) -> tuple[ColumnFacts, ...]:
+        """Columns published unchanged, in the base relation's order."""
+        unchanged = {column.name for column in self.sensitive + self.insensitive}
+        return tuple(column for column in self.base.columns if column.name in unchanged)
+
+    @property
+    def levels(self) -> LevelFields:
+        """Where the level of each quasi-identifier stands in a pattern vector."""
+        return level_fields(self.quasi_identifiers, self.generalized)
+
+    def hierarchy_of(self, column: CanonicalColumn) -> GeneralizedColumn | None:
+        """Return the hierarchy of a quasi-identifier, None if its cells are only suppressed."""
+        return next((found for found in self.generalized if found.column == column), None)
+
+    def suppressed_in(self, pattern: str, position: int) -> Fragment:
+        """Return the condition that a pattern vector suppresses the quasi-identifier at a position."""
+        return suppressed_in(self.levels, pattern, position)
+
+    @property
+    def view(self) -> Identifier:
+        """The quoted name of the view that analysts read."""
+        return Identifier.of("safe", self.name)
+
+
+def suppressed_in(fields: LevelFields, pattern: str, position: int) -> Fragment:
+    """Return the condition that a pattern vector has a column's top level."""
+    offset, height = fields.offsets[position], fields.heights[position]
+    if height == 1:
+        return Fragment(f"{pattern} & {1 << offset} <> 0")
+    return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
+
+
+def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleasePlan:
+    """Resolve names and roles and refuse what cannot be published.
+
+    Parameters
+    ----------
+    role : str
+        Whose rights count.
+
+    Raises
+    ------
+    InputError
+        With a sentence that says what to change.
+    """
+    subject = resolve(db, request.relation, role=role)
+    base = subject.relation
+    if subject.people is not None:
+        raise UnsuitableRelation(
+            f"{base.identifier} is linked to {subject.people.relation.identifier}, whose people no release "
+            "of it counts.",
+            hint="Publish a view or materialized view that joins the column which names the person, declared "
+            "as its entity.",
+        )
+    require_suitable(db, base)
+    require_nodes(db, base)
+    roles = _roles(request, subject)
+    roles.check(base)
+    quasi = subject.columns(roles.quasi_identifiers)
+    require_quasi_identifiers(base, quasi)
+    require_usable(db, subject, quasi)
+    columns = canonical_columns(quasi, dict(roles.weights or {}))
+    plan = ReleasePlan(
+        base=base,
+        name=base.name if request.release is None else name_to_publish(db, request.release),
+        quasi_identifiers=columns,
+        sensitive=subject.columns(roles.sensitive),
+        insensitive=subject.columns(roles.insensitive),
+        entity=subject.entity,
+        models=request.models,
+        generalized=plan_hierarchies(db, base, columns, request.requested_hierarchies, role),
+    )
+    plan.levels.require_room()
+    _check_model_columns(db, plan)
+    _check_names(plan)
+    _check_release_is_ours(db, plan)
+    _advise(db, plan, request, subject.roles)
+    return plan
+
+
+def recorded_plan(
+    db: Database,
+    record: ReleaseRecord,
+    base: RelationFacts,
+    *,
+    weights: Mapping[str, float] | None = None,
+    models: PrivacyModels | None = None,
+    hierarchies: Sequence[HierarchyRequest] = (),
+) -> ReleasePlan:
+    """Return the plan of a release as its record has it, whatever was declared since.
+
+    The record has the columns and their roles. What a plan has besides, the caller adds if it needs it.
+
+    Parameters
+    ----------
+    record : ReleaseRecord
+        The record of the release.
+    base : RelationFacts
+        Its base relation, or one with the same columns.
+    weights : mapping, optional
+        Cost of a suppressed cell per quasi-identifier.
+    models : PrivacyModels, optional
+        What every class satisfies besides k people.
+    hierarchies : sequence of HierarchyRequest
+        What was requested for generalized columns.
+
+    Raises
+    ------
+    UnknownName
+        If a column of the base relation has another name now.
+    """
+    columns = canonical_columns(tuple(map(base.column, record.quasi_identifiers)), dict(weights or {}))
+    return ReleasePlan(
+        base=base,
+        name=record.name,
+        quasi_identifiers=columns,
+        sensitive=tuple(map(base.column, record.sensitive)),
+        insensitive=tuple(map(base.column, record.insensitive)),
+        entity=None if record.entity is None else entity_column(base.column(record.entity)),
+        models=models or PrivacyModels(),
+        generalized=_recorded_hierarchies(db, record, columns, hierarchies),
+    )
+
+
+def _recorded_hierarchies(
+    db: Database,
+    record: ReleaseRecord,
+    columns: tuple[CanonicalColumn, ...],
+    requested: Sequence[HierarchyRequest],
+) -> tuple[GeneralizedColumn, ...]:
+    if not record.generalized:
+        return ()
+    heights = db.rows(statement("fetch_heights"), record.name)
+    outputs = db.rows(statement("series/published_types"), record.name)
+    by_name = {column.facts.name: column for column in columns}
+    requests = {one.column: one for one in requested}
+    return tuple(
+        GeneralizedColumn(
+            by_name[name], requests.get(name) or HierarchyRequest(name), output["output"], height["height"]
+        )
+        for name, height, output in zip(record.generalized, heights, outputs, strict=True)
+    )
+
+
+def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared: Roles | None) -> None:
+    if declared is None and request.quasi_identifiers is None:
+        notice_undeclared(db, plan.base)
+    elif declared is not None and declared.entity is None:
+        notice_repeated_identifiers(db, plan.base, declared.identifiers)
+    notice_unique_published(db, plan.base, plan.carried, plan.sensitive)
+
+
+def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
+    """Merge arguments, declaration and defaults: a column that nobody mentions is withheld."""
+    known = subject.roles or Roles()
+    sensitive = known.sensitive if request.sensitive is None else tuple(request.sensitive)
+    if request.quasi_identifiers is None:
+        quasi = tuple(column.name for column in subject.quasi_identifiers(but=sensitive))
+    else:
+        quasi = tuple(request.quasi_identifiers)
+    chosen = {*quasi, *sensitive}
+    insensitive = tuple(name for name in known.insensitive if name not in chosen)
+    refuse_identifying(subject, (*quasi, *sensitive, *insensitive))
+    return Roles((), quasi, sensitive, insensitive, known.entity, known.weights)
+
+
+def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
+    """Refuse sensitive columns whose values a privacy model cannot count or put in order."""
+    if not plan.model_columns:
+        return
+    asking = " or ".join((", ".join([*MODEL_PARAMETERS][:-1]), [*MODEL_PARAMETERS][-1]))
+    facts = tuple(column.facts for column in plan.model_columns)
+    require_equality(db, facts, f"be counted for {asking}")
+    for require, _ in COLUMNS.of(plan.models):
+        if require is not None:
+            for column in plan.model_columns:
+                require(column)
+
+
+def _require_order(column: CanonicalColumn) -> None:
+    if column.kind != "numeric":
+        raise UnsuitableColumn(
+            f"The values of sensitive column {column.output} have no order that a distance could follow.",
+            hint="Take the equal distance, or publish the column in another release.",
+        )
+
+
+COLUMNS: ModelRules[Callable[[CanonicalColumn], None] | None] = ModelRules(
+    "the columns of a release",
+    {"distinct": None, "frequency": None, "entropy": None, "equal": None, "ordered": _require_order},
+)
+"""What a sensitive column has to be like besides having an equality."""
+
+
+def _check_names(plan: ReleasePlan) -> None:
+    if not plan.name:
+        raise InputError("The release name is empty.", hint="Leave it out to use the table's name.")
+    Identifier.of(plan.name)
+    published = [c.facts.name for c in plan.quasi_identifiers] + [c.name for c in plan.carried]
+    for name in published:
+        if name in RESERVED:
+            raise UnsuitableColumn(
+                f'A column is named "{name}", which a release adds itself.',
+                hint="Rename the column, or use a view that renames it. If this is a release, publish what "
+                "it is made from.",
+            )
+
+
+def _check_release_is_ours(db: Database, plan: ReleasePlan) -> None:
+    state = db.row(statement("find_release"), plan.name, plan.base.oid)
+    if state["taken"]:
+        raise NameTaken(
+            f"{plan.view} exists already and is not a release of {plan.base.identifier}.",
+            hint="Give the release another name: release => 'other_name'.",
+        )

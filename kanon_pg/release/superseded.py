@@ -1,0 +1,63 @@
+"""Releases that are replaced or dropped: their records go first, their relations at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import drop_base
+from kanon_pg.db.statements import statement
+from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.publish.node_tables import drop_hierarchies
+from kanon_pg.release.publish.remembering import forget_versions, remembered_versions
+from kanon_pg.release.publish.shards import drop_shards
+from kanon_pg.release.publish.view import drop_storage, drop_table
+from kanon_pg.release.series.record import Series, drop_series, forget_series
+
+
+@dataclass(frozen=True, slots=True)
+class SupersededRelease:
+    """A release without a record, whose relations still stand.
+
+    Parameters
+    ----------
+    record : ReleaseRecord
+        What was recorded.
+    series : Series or None
+        The same of a release over time.
+    """
+
+    record: ReleaseRecord
+    series: Series | None
+
+
+def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool = False) -> SupersededRelease:
+    """Remove a record, so that another can have its name; readers notice nothing until `drop_superseded`.
+
+    Parameters
+    ----------
+    keep_versions : bool
+        Whether the versions that were remembered stay, because a further one follows.
+    """
+    superseded = SupersededRelease(record, forget_series(db, record.name))
+    if not keep_versions:
+        forget_versions(db, record.name, remembered_versions(db, record.name))
+    db.execute(statement("forget_release"), record.name)
+    return superseded
+
+
+def drop_superseded(db: Database, superseded: SupersededRelease) -> None:
+    """Drop the relations of a release that is no longer shown."""
+    record = superseded.record
+    # Dropping a base table with CASCADE takes the storage along, but not the mapping.
+    if record.storage is not None:
+        drop = drop_shards if record.on_nodes else drop_storage
+        drop(db, record.storage)
+    drop_hierarchies(db, record)
+    for table in (record.mapping, record.parts):
+        if table is not None:
+            drop_table(db, table)
+    if record.source is not None:
+        drop_base(db, record.source.name)
+    if superseded.series is not None:
+        drop_series(db, superseded.series)

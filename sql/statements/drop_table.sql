@@ -1,0 +1,2 @@
+-- Drops a table that kanon_pg made.
+DROP TABLE IF EXISTS {{ table }}
