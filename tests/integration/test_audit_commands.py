@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from typing import Any
 
 import psycopg
@@ -89,12 +88,10 @@ def test_suggestions(audit_interfaces: tuple[Interface, Interface]) -> None:
     assert {one["column"]: one["role"] for one in found}["id"] == "identifier"
     shown = kanon(dsn, "suggest", "people")
     assert shown.stdout.split()[:2] == ["column", "role"]
-    proposed = re.search(
-        r"note: Nothing was declared\. To do as proposed: `kanon (declare .*)`", shown.stderr
-    )
+    proposed = re.search(r"note: Nothing was declared\. To do as proposed: (SELECT .*;)", shown.stderr)
     assert proposed is not None
     try:
-        assert kanon(dsn, *shlex.split(proposed[1])).exit_code == 0
+        audit_interfaces[0].connection.execute(proposed[1])
         roles = (
             audit_interfaces[0]
             .connection.execute(

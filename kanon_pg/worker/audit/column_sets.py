@@ -153,6 +153,7 @@ def _sizes(class_of: Codes, count: int, own: Numbers, place: Numbers, person: Nu
     sizes = np.zeros(count, dtype=np.int64)
     for one in range(class_of.size):
         sizes[class_of[one]] += own[one]
+    # occurrences ascend by person, so a class has counted a person if it met them last
     last = np.full(count if place.size else 0, -1, dtype=np.int64)
     for occurrence in range(place.size):
         number = class_of[place[occurrence]]

@@ -280,6 +280,8 @@ def _merge(division: Division, column: int, target: int) -> None:
     merge_as, merged = projection.merge_as[which], counters.merged
     rows, weights = partitions.rows[target], partitions.weights[target]
     starts = partitions.starts[target]
+    # In place: what is written never overtakes what is read. Persons who occur elsewhere, too, stay apart,
+    # since a merged row could not tell who of them was counted already.
     count, end, begin = 0, 0, 0
     for number in range(partitions.classes[target]):
         first = end
@@ -321,6 +323,7 @@ def added_classes(division: Division, column: int, source: int, k: int) -> tuple
         )
         looked += seen
         is_small = False
+        # only what was touched is cleared: a column may have far more values than a class has rows
         for value in counters.touched[:touched]:
             is_small |= counters.people[value] < k
             counters.people[value] = 0
@@ -360,7 +363,7 @@ def count_people_per_value(
             touched += 1
         if weight > 0:
             people[value] += weight
-        elif weight < 0:
+        elif weight < 0:  # a person with several rows, which follow each other
             if last[value] != weight:
                 last[value] = weight
                 people[value] += 1

@@ -320,6 +320,7 @@ def _note(row: int, mask: np.uint64, size: int, weights: Codes, known: _Known) -
     known.following[entry] = known.head[row]
     known.head[row] = entry
     known.total[0] += 1
+    # persons of several rows are numbered behind the rows
     person = row if weights[row] >= 0 else weights.size - 1 - weights[row]
     if known.smallest[person] == 0:
         known.smallest[person] = size

@@ -218,6 +218,7 @@ def _try_beginning(level: OpenSets, division: Division, k: int, one: int, tried:
     work = 0
     other = one + 1
     while other < level.classes.size and share_beginning(level, one, other):
+        # with no more classes than a subset, some column is determined by the others: the set is not open
         below = most_classes_below(level, one, other)
         work += size
         if below >= 0:

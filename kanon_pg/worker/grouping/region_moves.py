@@ -45,11 +45,11 @@ def low_degree_tree(graph: nx.Graph) -> nx.Graph:
     def fewest_ways_on(neighbours: Iterable[int]) -> list[int]:
         return sorted(neighbours, key=ways_on.__getitem__)
 
-    for other in graph[start]:
+    for other in graph.neighbors(start):
         ways_on[other] -= 1
     for parent, node in nx.dfs_edges(graph, start, sort_neighbors=fewest_ways_on):
         tree.add_edge(parent, node)
-        for other in graph[node]:
+        for other in graph.neighbors(node):
             ways_on[other] -= 1
     while _lower_the_degree(tree, graph):
         pass
@@ -214,8 +214,9 @@ class _Regions:
 
     def _shift(self, region: int) -> bool:
         """Give nodes to smaller neighbouring regions as long as both come closer to each other."""
+        inside: nx.Graph | None = None  # made when a node could go
+        joints: set[int] | None = None  # nodes without which the region falls apart, until one has gone
         changed = False
-        joints: set[int] | None = None  # a region without one of them would fall apart
         for node in sorted(self.members[region], key=lambda one: (-self.weights[one], one)):
             weight = self.weights[node]
             if not weight or self.sizes[region] - weight < self.k:
@@ -223,10 +224,14 @@ class _Regions:
             target = min(self._beside(region, (node,)), key=lambda one: (self.sizes[one], one), default=None)
             if target is None or self.sizes[target] + weight >= self.sizes[region]:
                 continue
+            if inside is None:
+                members = self.members[region]  # faster than a copy of NetworkX's view of them
+                inside = nx.Graph({one: members.intersection(self.graph.neighbors(one)) for one in members})
             if joints is None:
-                joints = set(nx.articulation_points(nx.Graph(self.graph.subgraph(self.members[region]))))
+                joints = set(nx.articulation_points(inside))
             if node not in joints:
                 self._move(node, target)
+                inside.remove_node(node)
                 changed, joints = True, None
         return changed
 
@@ -240,7 +245,7 @@ class _Regions:
 
     def _beside(self, region: int, nodes: Iterable[int]) -> set[int]:
         """Return the other regions that neighbours of some nodes belong to."""
-        return {self.class_of[other] for node in nodes for other in self.graph[node]} - {region, -1}
+        return {self.class_of[other] for node in nodes for other in self.graph.neighbors(node)} - {region, -1}
 
     def _cut_again(self, region: int, other: int) -> bool:
         union = self.members[region] | self.members[other]
@@ -265,7 +270,7 @@ class _Regions:
         root = self.random.choice(sorted(nodes))
         order, parent = [root], dict[int, int]()
         seen = {root}
-        border = [(root, other) for other in self.graph[root] if other in nodes]
+        border = [(root, other) for other in self.graph.neighbors(root) if other in nodes]
         while border:
             place = int(self.random.random() * len(border))
             border[place], border[-1] = border[-1], border[place]
@@ -275,7 +280,9 @@ class _Regions:
             seen.add(other)
             parent[other] = node
             order.append(other)
-            border += [(other, one) for one in self.graph[other] if one in nodes and one not in seen]
+            border += [
+                (other, one) for one in self.graph.neighbors(other) if one in nodes and one not in seen
+            ]
         return RegionTree(order, parent)
 
     def _move(self, node: int, target: int) -> None:

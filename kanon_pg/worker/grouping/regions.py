@@ -152,7 +152,7 @@ class _Cutting:
         class_of = np.full(weights.size, -1, dtype=np.int64)
         degree = count = 0
         for nodes in self.components.heavy:
-            tree = low_degree_tree(self.graph.subgraph(nodes.tolist()))
+            tree = low_degree_tree(self.graph.subgraph(nodes.tolist()).copy())
             degree = max(degree, degree_of(tree))
             for part in cut_tree(rooted(tree), weights.tolist(), k):
                 class_of[part] = count
