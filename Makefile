@@ -37,7 +37,7 @@ citus: development ## run the tests of distributed tables, where there is Citus
 integration: development ## run the tests that need a server: integration and security
 	$(PYTEST) -m "not thorough and not citus and not deep" tests/integration tests/security
 
-smoke: development ## run one or two cases of most tests but the slow ones, with few examples
+smoke: development ## run one case of most tests but the slow ones, with few examples
 	$(PYTEST) -m "not slow and not thorough and not citus and not deep" --smoke --hypothesis-profile=smoke $(SMOKE)
 
 deep: development ## search long: proofs that take minutes, and properties with many examples, others each time
