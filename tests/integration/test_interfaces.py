@@ -70,7 +70,6 @@ def test_every_other_operation(interface: Interface, patients: str) -> None:
     for name in ("one", "other"):
         interface.anonymize(patients, 4, release=name, method="greedy", remember=5)
     assert {one.releases for one in interface.composition(["one", "other"])} >= {("one", "other")}
-    interface.protect(patients, 5)
 
 
 def test_a_certificate(interface: Interface, patients: str) -> None:
