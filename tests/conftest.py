@@ -24,7 +24,7 @@ _INTERFACES = ("server", "client")
 
 _WITH_SERVER = ("tests/integration/", "tests/security/", "tests/install/")
 
-MOST_CASES = 5
+MOST_CASES = 3
 """How many cases of a test with a server `make test` takes: what needs a server takes longest."""
 
 register_profiles()
