@@ -25,7 +25,7 @@ demo: ## show what kanon_pg does to a generated table, in a private server
 	@bash .ci/setup demo
 	$(BIN)/kanon demo
 
-test: lint ## check the code, then test it in ten minutes: one of tests that are alike, properties with fewer examples
+test: lint ## check the code, then run one of the tests that are alike, properties with half their examples
 	$(PYTEST) -m "not thorough and not citus and not deep" --hypothesis-profile=daily
 
 full: lint ## check the code, then run every test but the deep ones, as continuous integration does
