@@ -25,7 +25,7 @@ demo: ## show what kanon_pg does to a generated table, in a private server
 	@bash .ci/setup demo
 	$(BIN)/kanon demo
 
-test: lint ## check the code, then test it in ten minutes: one of tests that are alike, properties with fewer examples
+test: lint ## check the code, then run one of the tests that are alike, properties with half their examples
 	$(PYTEST) -m "not thorough and not citus and not deep" --hypothesis-profile=daily
 
 full: lint ## check the code, then run every test but the deep ones, as continuous integration does
@@ -37,7 +37,7 @@ citus: development ## run the tests of distributed tables, where there is Citus
 integration: development ## run the tests that need a server: integration and security
 	$(PYTEST) -m "not thorough and not citus and not deep" tests/integration tests/security
 
-smoke: development ## run one or two cases of most tests but the slow ones, with few examples
+smoke: development ## run one case of most tests but the slow ones, with few examples
 	$(PYTEST) -m "not slow and not thorough and not citus and not deep" --smoke --hypothesis-profile=smoke $(SMOKE)
 
 deep: development ## search long: proofs that take minutes, and properties with many examples, others each time

@@ -24,7 +24,7 @@ _INTERFACES = ("server", "client")
 
 _WITH_SERVER = ("tests/integration/", "tests/security/", "tests/install/")
 
-MOST_CASES = 5
+MOST_CASES = 3
 """How many cases of a test with a server `make test` takes: what needs a server takes longest."""
 
 register_profiles()
@@ -37,7 +37,7 @@ def pytest_configure() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--smoke", action="store_true", help="one or two cases of most tests")
+    parser.addoption("--smoke", action="store_true", help="one case of most tests")
 
 
 @pytest.hookimpl(tryfirst=True)  # before marks are looked at
@@ -62,15 +62,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
+        if not item.get_closest_marker("thorough"):
+            cases[item.nodeid.partition("[")[0]].append(item)
     taken = set[pytest.Item]()
-    for number, (name, found) in enumerate(cases.items()):
-        ends = [found[0], found[-1]]
-        if not name.startswith(_WITH_SERVER):
-            taken.update(ends)
-        elif number % 2 == 0:
-            # what needs a server takes longest: of every second test one case, in turn the first and the last
-            taken.add(ends[number // 2 % 2])
+    for number, (name, alike) in enumerate(cases.items()):
+        # what needs a server takes longest: every second test; in turn the first case and the last
+        if not name.startswith(_WITH_SERVER) or number % 2 == 0:
+            taken.add(alike[-(number // 2 % 2)])
     config.hook.pytest_deselected(items=[item for item in items if item not in taken])
     items[:] = [item for item in items if item in taken]
 

@@ -41,7 +41,7 @@ def random_table(interface: Interface, name: str, seed: int) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(6))
 def test_all_sets_and_figures_are_those_of_plain_sql(audit_interface: Interface, seed: int) -> None:
     name = f"random_{seed}"
     person = random_table(audit_interface, name, seed)

@@ -1,64 +1,18 @@
-"""What audits refuse, in the same words through both interfaces, and whose rights count."""
+"""Whose rights count in audits; other refusals are in `services/test_refusals.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from kanon_pg.errors import (
     InputError,
-    KanonError,
     NotPermitted,
-    UnknownName,
-    UnsuitableColumn,
     UnsuitableRelation,
 )
 from tests.fixtures.audits import COLUMNS, audit, identify, is_anonymous, risk, suggest
 from tests.fixtures.interfaces import Interface, interface_of
-
-REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[KanonError], str]] = [
-    (audit, ("people", None), {}, InputError, "k is NULL."),
-    (audit, ("people", 5), {"time_limit": None}, InputError, "time_limit must be a positive interval."),
-    (
-        audit,
-        ("people", 5),
-        {"columns": ["doc"]},
-        UnsuitableColumn,
-        'Column "doc" of type json cannot be compared: the type has no equality.',
-    ),
-    (is_anonymous, ("empty", 5), {}, InputError, 'Relation "public"."empty" has no rows.'),
-    (identify, ("people",), {"time_limit": -1}, InputError, "time_limit must be a positive interval."),
-    (suggest, (None,), {}, InputError, "The relation is NULL."),
-    (
-        risk,
-        ("people",),
-        {"columns": ["age", "illness"], "population": "register"},
-        UnknownName,
-        'Relation "public"."register" has no column "illness".',
-    ),
-]
-"""One of each function; all others are in ``tests/integration/services``."""
-
-
-@pytest.mark.parametrize(("ask", "arguments", "options", "kind", "sentence"), REFUSALS)
-def test_refusals_are_the_same_through_both_interfaces(
-    audit_interfaces: tuple[Interface, Interface],
-    ask: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    options: dict[str, Any],
-    kind: type[KanonError],
-    sentence: str,
-) -> None:
-    refusals = []
-    for interface in audit_interfaces:
-        with pytest.raises(KanonError) as raised:
-            ask(interface, *arguments, **options)
-        refusals.append(raised.value)
-    assert [(type(refusal), refusal.message) for refusal in refusals] == [(kind, sentence)] * 2
-    assert refusals[0].hint == refusals[1].hint
-    assert refusals[0].hint or refusals[0].detail
 
 
 def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, Interface]) -> None:

@@ -1,4 +1,4 @@
-"""Every bad input has a sentence, hint and SQLSTATE of its own, equal by both interfaces, and no effect."""
+"""Names that stand for nothing, and tables of one session; see `services/test_refusals.py` for all else."""
 
 from __future__ import annotations
 
@@ -9,37 +9,10 @@ from kanon_pg.errors import (
     KanonError,
     UnknownName,
     UnsuitableRelation,
-    by_sqlstate,
 )
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.refusals import RELEASE_CASES, Case
 from tests.fixtures.releases import everything
 from tests.fixtures.services import ODD
-
-BY_BOTH_INTERFACES = {
-    "k is NULL",
-    "k exceeds the people",
-    "an index",
-    "declared quasi-identifier and sensitive",
-    "xid as quasi-identifier",
-    "more patterns than can be searched",
-    "row-level security",
-    "a release name that belongs to somebody's view",
-    "time_limit None",
-    "argument hierarchies is no object",
-    "t = nan",
-    "an unknown diversity",
-    "fewest_classes = 1.5",
-    "patterns of another form",
-    "weights that are no object",
-    "the weight None",
-    "no such release to drop",
-    "NULL as relation",
-}
-"""Cases in which errors and arguments of every kind pass the interfaces. All are tried in
-``tests/integration/services``."""
-
-CASES = [case for case in RELEASE_CASES if case.title in BY_BOTH_INTERFACES]
 
 
 @pytest.fixture(scope="module")
@@ -51,29 +24,9 @@ def interfaces(both_interfaces: tuple[Interface, Interface]) -> tuple[Interface,
     return both_interfaces
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
-def test_refusal(interfaces: tuple[Interface, Interface], case: Case) -> None:
-    before = everything(interfaces[0].connection)
-    refusals = []
-    for interface in interfaces:
-        with pytest.raises(KanonError) as raised:
-            case.call(interface)
-        refusals.append(raised.value)
-    first, second = refusals
-    assert (type(first), first.message) == (case.kind, case.sentence)
-    assert by_sqlstate(first.sqlstate) is case.kind
-    assert first.hint
-    assert (type(second), second.message, second.detail, second.hint) == (
-        type(first),
-        first.message,
-        first.detail,
-        first.hint,
-    )
-    assert everything(interfaces[0].connection) == before
-
-
 @pytest.mark.parametrize(
-    "name", ["nothing", "no_schema.t", "987654321987654321987", "a.b.c.d", "drop table t;"]
+    "name",
+    ["nothing", "no_schema.t", "987654321987654321987", "a.b.c.d", "drop table t;", "²", 't"', ""],
 )
 def test_a_name_that_stands_for_nothing(interfaces: tuple[Interface, Interface], name: str) -> None:
     """SQL itself refuses it in the server's interface: there the argument's type is regclass."""

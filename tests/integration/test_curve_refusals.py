@@ -1,9 +1,8 @@
-"""What a suppression curve refuses, who may ask for one, and how it is stopped."""
+"""Who may ask for a suppression curve, and how it is stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import psycopg
 import pytest
@@ -12,51 +11,12 @@ from psycopg.errors import QueryCanceled
 from kanon_pg.errors import (
     DatabaseError,
     InfeasibleError,
-    InputError,
-    KanonError,
     NotPermitted,
-    UnknownName,
-    UnsuitableColumn,
     UnsuitableRelation,
 )
 from tests.fixtures.curves import COLUMNS, KS, without_times
 from tests.fixtures.interfaces import Interface, interface_of
 from tests.fixtures.phases import Watched
-
-REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
-    ({"ks": None}, InputError, "ks is NULL."),
-    ({"ks": [[2, 3], [4, 5]]}, InputError, "ks must be a plain list of integers."),
-    ({"ks": [2, 212]}, InfeasibleError, '"public"."people" has 211 rows, fewer than k = 212.'),
-    ({"method": "magic"}, UnknownName, 'There is no method "magic".'),
-    ({"patterns": "age"}, InputError, "The patterns are neither a list nor an object of constraints."),
-    (
-        {"quasi_identifiers": ["doc"]},
-        UnsuitableColumn,
-        'Column "doc" of type json cannot be a quasi-identifier: the type has no equality.',
-    ),
-]
-"""Some of each kind; all others are in ``tests/integration/services``."""
-
-
-@pytest.mark.parametrize(("changes", "kind", "sentence"), REFUSALS)
-def test_refusals_are_the_same_through_both_interfaces(
-    curve_interfaces: tuple[Interface, Interface],
-    changes: dict[str, Any],
-    kind: type[KanonError],
-    sentence: str,
-) -> None:
-    usual = {"ks": [2]} if changes.get("relation") else {"ks": [2], "quasi_identifiers": COLUMNS}
-    refusals = []
-    for interface in curve_interfaces:
-        options = {"relation": "people", **usual, **changes}
-        with pytest.raises(KanonError) as raised:
-            interface.curve(options.pop("relation"), **options)
-        refusals.append(raised.value)
-    first, second = refusals
-    assert (type(first), first.message) == (kind, sentence)
-    assert first.hint
-    assert (type(second), second.message, second.hint) == (kind, sentence, first.hint)
-
 
 # --- cancelling ---------------------------------------------------------------------------------------------
 

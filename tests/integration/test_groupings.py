@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import (
-    InputError,
     NotPermitted,
-    UnknownName,
-    UnsuitableColumn,
 )
 from tests.fixtures.analyses import group
 from tests.fixtures.interfaces import Interface, interface_of
@@ -135,29 +132,6 @@ def test_types_of_postgis_are_taken_without_it(interfaces: tuple[Interface, Inte
     for column in ("g", "e"):
         for interface in interfaces:
             assert group(interface, "rectangles", "spots", column, None, 25) == expected
-
-
-REFUSED: list[tuple[type[Exception], str, tuple[Any, ...], dict[str, Any]]] = [
-    (InputError, "intervals", ("things", None, 5), {}),
-    (UnsuitableColumn, "groups", ("things", "doc", 5), {}),
-    (InputError, "regions", ("things", "name", "roads", 5), {"neighbours": ["a"]}),
-    (UnknownName, "rectangles", ("things", "x", "nosuch", 5), {}),
-]
-"""One of each function; all others are in ``tests/integration/services``."""
-
-
-@pytest.mark.parametrize(("error", "way", "arguments", "options"), REFUSED, ids=str)
-def test_refusals(
-    interfaces: tuple[Interface, Interface],
-    error: type[Exception],
-    way: str,
-    arguments: tuple[Any, ...],
-    options: dict[str, Any],
-) -> None:
-    for interface in interfaces:
-        with pytest.raises(error) as refused:
-            group(interface, way, *arguments, **options)
-        assert type(refused.value) is error
 
 
 def test_rights_are_those_of_the_caller(

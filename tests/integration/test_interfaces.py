@@ -56,3 +56,22 @@ def test_reports_are_equal_through_both_interfaces(interface: Interface, patient
     report.pop("elapsed")
     expected = {"rows": 200, "people": 200, "row_types": 10, "classes": 10, "suppressed_cells": 0}
     assert {name: report[name] for name in expected} == expected
+
+
+def test_every_other_operation(interface: Interface, patients: str) -> None:
+    interface.declare(patients, identifiers=["id"], quasi_identifiers=["age", "sex"], entity="id")
+    interface.connection.execute(
+        "create table visits as select i as visit, 1 + i % 200 as patient from generate_series(1, 400) as i;"
+        " alter table visits alter patient set not null, add foreign key (patient) references patients"
+    )
+    interface.link("visits", patients)
+    interface.unlink("visits")
+    assert [point.k for point in interface.curve(patients, ks=[2, 5], method="greedy")] == [2, 5]
+    for name in ("one", "other"):
+        interface.anonymize(patients, 4, release=name, method="greedy", remember=5)
+    assert {one.releases for one in interface.composition(["one", "other"])} >= {("one", "other")}
+
+
+def test_a_certificate(interface: Interface, patients: str) -> None:
+    interface.anonymize(patients, 8, quasi_identifiers=["age", "sex"], method="greedy")
+    assert '"lower_bound"' in interface.certificate("patients", time_limit=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError, UnknownName, as_given
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
@@ -181,16 +181,14 @@ def test_what_follows_the_schema_has_to_be_a_name(interface: Interface, name: st
     assert "without its schema" in (raised.value.hint or "")
 
 
-def test_a_table_is_not_taken_for_its_release(interface: Interface) -> None:
+@pytest.mark.parametrize("called", ["public.base", "x.safe.base", '"Base"', "base;", '"base', "", "s." * 40])
+def test_nothing_else_is_taken_for_a_release(interface: Interface, called: str) -> None:
     interface.connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
     _release(interface, "base")
     for operation in (interface.refresh, interface.drop, interface.certificate, interface.erase):
         with pytest.raises(UnknownName) as raised:
-            operation("public.base")
-        assert (
-            raised.value.detail
-            == "A release is named like its view in schema safe, with or without the schema."
-        )
+            operation(called)
+        assert raised.value.message == f"There is no release {as_given(called)}."
 
 
 def test_the_exact_name_of_a_release_comes_before_what_it_would_mean_in_sql(interface: Interface) -> None:

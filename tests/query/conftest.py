@@ -1,4 +1,4 @@
-"""The hospital in each of its worlds, and the registers, on the tests' server."""
+"""The hospital in each of its worlds, on the tests' server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from tests.fixtures.databases import Server
 from tests.query.people import World, load
-from tests.query.registers import REGISTERS_FILE
 
 Worlds = Mapping[World, psycopg.Connection[Any]]
 
@@ -27,15 +26,3 @@ def bare_worlds(server: Server) -> Iterator[Worlds]:
             load(connection, world)
             connections[world] = connection
         yield connections
-
-
-@pytest.fixture(scope="session")
-def bare_registers(server: Server) -> Iterator[psycopg.Connection[Any]]:
-    """Yield a superuser's connection to a database with the registers, without any guard."""
-    with (
-        server.database("registers") as name,
-        psycopg.connect(server.dsn(name), autocommit=True) as connection,
-    ):
-        connection.execute(REGISTERS_FILE.read_bytes())
-        connection.execute("analyze")
-        yield connection

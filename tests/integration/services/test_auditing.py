@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
@@ -13,16 +11,8 @@ import pytest
 
 from kanon_pg.audit.findings import Suggestion
 from kanon_pg.errors import InputError
-from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, violates
+from tests.fixtures.auditing import classes_by_hand, violates
 from tests.fixtures.services import COLUMNS, Services
-
-KINDS = {
-    "a": ("integer", [1, 2, 2, 3]),
-    "b": ("text", ["x", "y", None]),
-    "c": ("numeric", [Decimal("1.0"), Decimal("1.00"), Decimal(2), None]),
-    "d": ("double precision", [0.0, -0.0, math.nan]),
-    "e": ("character(3)", ["u", "u ", "v"]),
-}
 
 
 def rows_of(services: Services, table: str, names: Sequence[str]) -> list[tuple[Hashable, ...]]:
@@ -32,32 +22,6 @@ def rows_of(services: Services, table: str, names: Sequence[str]) -> list[tuple[
 
 
 # --- violating sets -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_all_sets_are_those_of_trying_all(services: Services, seed: int) -> None:
-    chance = random.Random(seed)
-    people = chance.choice([3, 12, 40])
-    rows = [
-        (*(chance.choice(values) for _, values in KINDS.values()), chance.choice([None, *range(people)]))
-        for _ in range(chance.choice([5, 30, 90]))
-    ]
-    columns = {name: kind for name, (kind, _) in KINDS.items()} | {"who": "integer"}
-    services.table("t", columns, rows)
-    names, persons = [*columns], None
-    if seed % 2:
-        services.declare("t", quasi_identifiers=["a"], identifiers=["who"], entity="who")
-        names, persons = [*KINDS], [row[-1] for row in rows]
-    cells = rows_of(services, "t", names)
-    for k in (2, 3, 5):
-        expected = minimal_by_hand(len(names), lambda places, k=k: violates(cells, places, k, persons))
-        found = services.audit("t", k).sets
-        assert [one.columns for one in found] == [tuple(names[place] for place in one) for one in expected]
-        for one, places in zip(found, expected, strict=True):
-            sizes = [(rows, max(1, len(who))) for rows, who in classes_by_hand(cells, places, persons)]
-            assert (one.distinct_values, one.smallest_class) == (len(sizes), min(size for _, size in sizes))
-            assert one.rows_at_risk == sum(rows for rows, size in sizes if size < k)
-            assert one.kind == ("minimum" if len(places) == len(expected[0]) else "minimal")
 
 
 def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(services: Services) -> None:

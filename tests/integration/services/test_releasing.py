@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +15,7 @@ from kanon_pg.db.statements import Statement
 from kanon_pg.errors import (
     InputError,
     ReleaseError,
-    UnknownName,
-    UnsuitableRelation,
     VerificationFailed,
-    as_given,
 )
 from kanon_pg.release.publish import solving
 from kanon_pg.runner import parent
@@ -124,15 +120,6 @@ def test_a_refresh_says_that_nobody_sees_it(services: Services) -> None:
     assert behind(services) == []
 
 
-def test_a_refresh_is_refused_once_rows_could_be_hidden(services: Services) -> None:
-    publish(services)
-    services.execute("alter table base enable row level security")
-    before = services.recorded()
-    with pytest.raises(UnsuitableRelation, match="has row-level security"):
-        services.refresh("base")
-    assert services.recorded() == before
-
-
 def test_a_release_whose_table_is_gone(services: Services) -> None:
     publish(services)
     services.execute("drop table base cascade")
@@ -142,64 +129,7 @@ def test_a_release_whose_table_is_gone(services: Services) -> None:
     assert (behind(services), list(services.releases())) == ([], [])
 
 
-# --- names --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "called", ["public.people", "x.safe.people", '"People"', "people;", '"people', "", "s." * 40]
-)
-def test_nothing_else_is_taken_for_a_release(services: Services, called: str) -> None:
-    publish(services, "people")
-    for call in (services.drop, services.refresh):
-        with pytest.raises(UnknownName) as raised:
-            call(called)
-        assert raised.value.message == f"There is no release {as_given(called)}."
-
-
-def test_a_name_that_was_cut_off_is_not_taken_for_another(services: Services) -> None:
-    publish(services, "x" * 58)
-    with pytest.raises(UnknownName):
-        services.drop(f"safe.{'x' * 62}")
-    with pytest.raises(InputError, match="longer than 63 bytes"):
-        publish(services, "x" * 64)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["nothing", "no_schema.t", '"T"', "²", "987654321987654321987", "a.b.c.d", 't"', "", "drop table t;"],
-)
-def test_a_name_that_stands_for_no_relation(services: Services, name: str) -> None:
-    with pytest.raises(UnknownName) as raised:
-        services.anonymize(name, 2)
-    assert raised.value.hint
-
-
 # --- notices ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda services: services.anonymize("t", 5),
-        lambda services: services.measure("t"),
-        lambda services: services.curve("t", ks=[2]),
-        lambda services: services.audit("t", 5),
-        lambda services: services.group("groups", "t", "a", 5),
-    ],
-    ids=["anonymize", "measure", "curve", "audit", "groups"],
-)
-def test_a_declaration_that_names_a_renamed_column_is_what_is_wrong(
-    services: Services, call: Callable[[Services], object]
-) -> None:
-    services.table("t", {"a": "integer", "b": "integer"}, [(i, i % 7) for i in range(20)])
-    services.declare("t", quasi_identifiers=["a", "b"])
-    services.execute('alter table t rename b to "Bs"')
-    with pytest.raises(UnknownName) as raised:
-        call(services)
-    assert raised.value.message == (
-        'The declaration of "public"."t" names column "b", which was renamed or dropped since.'
-    )
-    assert 'SELECT kanon_declare(\'"public"."t"\', ...);' in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize("budget", ["plenty", "0B", "-1GB", "4gb"])
