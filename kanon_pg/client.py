@@ -47,9 +47,9 @@ from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted, ReleaseBusy
 from kanon_pg.grouping import classifying
-from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.classes import Grouped
 from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
-from kanon_pg.hierarchies import operations
+from kanon_pg.hierarchies import operations, storage
 from kanon_pg.hierarchies.definition import HierarchyDefinition
 from kanon_pg.hierarchies.operations import (
     BuildHierarchyRequest,
@@ -453,7 +453,7 @@ def build_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHi
 def _store(target: Target, hierarchy: str, found: HierarchyDefinition) -> StoredHierarchy:
     """Check anew what was read with the rights of the login, and store it as the owner role."""
     with as_owner(target) as (db, role):
-        return operations.store(db, hierarchy, found, role=role)
+        return storage.store(db, hierarchy, found, role)
 
 
 def hierarchy_content(target: Target, hierarchy: str) -> HierarchyContent:
@@ -474,7 +474,7 @@ def drop_hierarchy(target: Target, hierarchy: str) -> None:
     """Forget a stored hierarchy with all its versions; releases made with it stay as they are."""
     check_argument("hierarchy", "name", hierarchy)
     with as_owner(target) as (db, role):
-        operations.drop(db, hierarchy, role=role)
+        storage.drop(db, hierarchy, role)
 
 
 def hierarchies(target: Target) -> Sequence[Row]:

@@ -53,10 +53,6 @@ class CurvePoint:
 
     Parameters
     ----------
-    k : int
-        Fewest people per class.
-    suppressed_cells : int
-        Suppressed cells of the best solution found.
     suppressed_share : float
         Their share of all quasi-identifier cells, 0 to 1.
     weighted_cost : float
@@ -65,18 +61,8 @@ class CurvePoint:
         What every solution costs at least, proven; never decreases with k. None if nothing is proven.
     gap : float or None
         (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
-    optimal : bool
-        Whether no solution is cheaper, proven.
-    classes : int
-        Equivalence classes of the solution.
-    average_class : float
-        Mean people per class.
     method : str
         What found the solution, and for which k if for a larger one.
-    elapsed : float
-        Seconds spent on this k alone.
-    termination : Termination
-        How the search for this k ended.
     """
 
     k: int
@@ -99,16 +85,8 @@ class Curve:
 
     Parameters
     ----------
-    relation : str
-        Qualified name of the table or view.
-    rows, people, row_types : int
-        Rows, distinct people and distinct quasi-identifier tuples.
-    quasi_identifiers : tuple of str
-        The columns in which cells may be suppressed.
     row_weight : float
         Cost of a row all of whose cells are suppressed.
-    points : tuple of CurvePoint
-        By k, ascending.
     """
 
     relation: str
@@ -122,41 +100,14 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """What a solver found for one k.
-
-    Parameters
-    ----------
-    outcome : SolveOutcome
-        The solution and its bound.
-    seconds : float
-        How long it took.
-    """
+    """The outcome of a solver for one k, and how many seconds it took."""
 
     outcome: SolveOutcome
     seconds: float
 
 
 def points_of(ks: Sequence[int], solved: Mapping[int, SolvedPoint], cells: int) -> tuple[CurvePoint, ...]:
-    """Put a curve together from the solutions for some of its k.
-
-    Parameters
-    ----------
-    ks : sequence of int
-        The values of k, ascending.
-    solved : mapping of int to SolvedPoint
-        What was solved, at least for the largest k; for the others memory did not suffice.
-    cells : int
-        Quasi-identifier cells of the table.
-
-    Returns
-    -------
-    tuple of CurvePoint
-        One per k. Costs and bounds never decrease with k.
-
-    Raises
-    ------
-    SolverError
-        If what was proven for one k contradicts what was found for a larger one.
+    """Put a curve together from the solutions for the largest k and those others that memory sufficed for.
 
     Notes
     -----
@@ -188,8 +139,8 @@ def _cheapest(ks: Sequence[int], solved: Mapping[int, SolvedPoint]) -> dict[int,
 def _point(
     k: int, source: int, solved: Mapping[int, SolvedPoint], bound: float | None, cells: int
 ) -> CurvePoint:
-    found = solved[source].outcome
-    cost = found.weighted_cost
+    outcome = solved[source].outcome
+    cost = outcome.weighted_cost
     if bound is not None and bound > cost and not math.isclose(bound, cost, rel_tol=_ROUNDING):
         raise SolverError(
             f"The solution for k = {source} costs less than what was proven for k = {k} or a smaller one.",
@@ -200,15 +151,15 @@ def _point(
     own = solved[k].outcome.termination if k in solved else Termination.MEMORY
     return CurvePoint(
         k=k,
-        suppressed_cells=found.suppressed_cells,
-        suppressed_share=found.suppressed_cells / cells,
+        suppressed_cells=outcome.suppressed_cells,
+        suppressed_share=outcome.suppressed_cells / cells,
         weighted_cost=cost,
         lower_bound=proven,
         gap=gap_of(cost, proven),
         optimal=optimal,
-        classes=found.classes,
-        average_class=found.average_class,
-        method=found.method if source == k else f"{found.method}, for k = {source}",
+        classes=outcome.classes,
+        average_class=outcome.average_class,
+        method=outcome.method if source == k else f"{outcome.method}, for k = {source}",
         elapsed=solved[k].seconds if k in solved else 0.0,
         termination=Termination.OPTIMAL if optimal else own,
     )
@@ -225,17 +176,7 @@ _EXAMPLE = "Give the values of k, for example 2, 5 and 10."
 
 @dataclass(frozen=True, slots=True)
 class CurveRequest:
-    """The arguments of ``kanon_curve``.
-
-    Parameters
-    ----------
-    ks : sequence of int
-        All different, at most `MOST_KS`.
-    patterns : list or dict, optional
-        Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
-    method : str
-        One of `kanon_pg.core.solving.METHODS`.
-    """
+    """The arguments of ``kanon_curve``; all k are different, and at most `MOST_KS`."""
 
     relation: AnyRelation
     ks: Annotated[Sequence[int], Argument("integer[]", "Values of k, each at least 2.")] = DEFAULT_KS
@@ -277,19 +218,7 @@ def _check_ks(ks: Any) -> None:
 
 
 def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
-    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL, or there is no quasi-identifier or too many.
-    UnknownName
-        If the relation or a column does not exist.
-    UnsuitableColumn
-        If a column cannot be a quasi-identifier.
-    NotPermitted
-        If the caller may not read the columns.
-    """
+    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights."""
     subject = resolve(db, request.relation)
     known = subject.roles or Roles()
     if subject.hides_people or subject.counts_people:
@@ -312,22 +241,20 @@ def curve(db: Database, request: CurveRequest) -> Curve:
 
     The row types are counted once. The largest k comes first, each gets an equal share of the time for
     searching that is left. A first solution is found for each, whatever it takes.
-
-    Returns
-    -------
-    Curve
-        One point per k, see `kanon_pg.curves.points_of`.
     """
     request.check()
     subject, columns = curve_columns(db, request)
     memory = memory_budget(db)
     compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
     with working_memory(db, memory), exact_text(db):
-        counted = _count(db, subject, columns, memory)
+        solver_session.start()
+        db.progress("counting")
+        with reading(db, subject.relation):
+            counted = count_row_types(db, subject.source, columns, subject.entity, memory_bytes=memory)
         ks = sorted(request.ks)
-        require_people(
-            counted, subject.relation.identifier, ks, subject.entity, hint=_what_is_possible(counted, ks)
-        )
+        feasible = ",".join(str(k) for k in ks if k <= counted.people)
+        hint = f"Ask for what is possible: ks => '{{{feasible}}}'." if feasible else None
+        require_people(counted, subject.relation.identifier, ks, subject.entity, hint=hint)
         solved = _Solving(db, request, counted, memory).all(ks)
     return Curve(
         relation=str(subject.relation.identifier),
@@ -338,25 +265,6 @@ def curve(db: Database, request: CurveRequest) -> Curve:
         row_weight=sum(column.weight for column in columns),
         points=points_of(ks, solved, counted.rows * len(columns)),
     )
-
-
-def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...], memory: int) -> Counted:
-    solver_session.start()
-    db.progress("counting")
-    with reading(db, subject.relation):
-        return count_row_types(
-            db,
-            subject.source,
-            columns,
-            subject.entity,
-            memory_bytes=memory,
-        )
-
-
-def _what_is_possible(counted: Counted, ks: Sequence[int]) -> str | None:
-    """Return how to ask for those k for which there are enough people, None if there are none."""
-    feasible = ",".join(str(k) for k in ks if k <= counted.people)
-    return f"Ask for what is possible: ks => '{{{feasible}}}'." if feasible else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,11 +280,6 @@ class _Solving:
         """Solve for each k, the largest first; what one does not use of its time goes to the others.
 
         What all leave goes once more to those whose time ended, as far as it is more than they had.
-
-        Raises
-        ------
-        MemoryExceeded
-            Memory did not suffice for the largest k; any other k can do with the solution of a larger one.
         """
         solved: dict[int, SolvedPoint] = {}
         given: dict[int, float] = {}
@@ -393,7 +296,12 @@ class _Solving:
             left -= min(seconds, solved[k].seconds)
             given[k] = seconds
         self._again(solved, given, left)
-        self._notify(solved)
+        notes: dict[str, list[int]] = {}
+        for k in sorted(solved):
+            for note in solved[k].outcome.notes:
+                notes.setdefault(note, []).append(k)
+        for note, of in notes.items():
+            self.db.notice(f"k = {in_words(of)}: {note}")
         return solved
 
     def _again(self, solved: dict[int, SolvedPoint], given: Mapping[int, float], left: float) -> None:
@@ -408,13 +316,13 @@ class _Solving:
                 continue
             before, started = solved[k], time.monotonic()
             try:
-                found = self._one(k, seconds, self._progress(k, len(given), len(given)))
+                longer = self._one(k, seconds, self._progress(k, len(given), len(given)))
             except MemoryExceeded as error:
                 self.db.notice(f"k = {k} has the solution of its first search: {error.message}")
                 left -= min(seconds, time.monotonic() - started)
                 continue
-            left -= min(seconds, found.seconds)
-            solved[k] = SolvedPoint(_better(before.outcome, found.outcome), before.seconds + found.seconds)
+            left -= min(seconds, longer.seconds)
+            solved[k] = SolvedPoint(_better(before.outcome, longer.outcome), before.seconds + longer.seconds)
 
     def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> SolvedPoint:
         request = SolveRequest(
@@ -441,14 +349,6 @@ class _Solving:
             self.db.progress(phase, furthest)
 
         return report
-
-    def _notify(self, solved: dict[int, SolvedPoint]) -> None:
-        notes: dict[str, list[int]] = {}
-        for k in sorted(solved):
-            for note in solved[k].outcome.notes:
-                notes.setdefault(note, []).append(k)
-        for note, of in notes.items():
-            self.db.notice(f"k = {in_words(of)}: {note}")
 
 
 def _better(one: SolveOutcome, other: SolveOutcome) -> SolveOutcome:

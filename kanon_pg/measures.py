@@ -5,7 +5,7 @@ Through either interface, with the caller's rights; changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ from kanon_pg.relations.subject import (
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the equivalence classes of a relation say about privacy and loss.
+    """Privacy and loss of a relation, by its equivalence classes.
 
     Conventions. Rows that agree on all quasi-identifiers, by PostgreSQL's own equality, form an
     *equivalence class* E; in a release the set of suppressed columns belongs to what they agree on.
@@ -40,35 +40,19 @@ class Measures:
     NULL throughout) counts as one person. q(s) and p(E, s) are the shares of value s of a sensitive
     column in the relation and in E, where a person counts once per class and value. With several
     sensitive columns each figure is that of the worst column, each looked at by itself. Figures of
-    sensitive columns are None without any. Distances and ratios are exact up to 1e-12.
+    sensitive columns are None without any. Distances and ratios are exact up to 1e-12. The last four are
+    those of a release when it was published, for its own quasi-identifiers; None for other relations, and
+    for who may not read the list of releases. ``kanon.measures`` says what is not defined here.
 
     Parameters
     ----------
-    rows : int
-        Rows of the relation, > 0.
-    people : int
-        Distinct people in the whole relation; equals `rows` without an entity.
-    classes : int
-        Number of equivalence classes.
-    k : int
-        Size of the smallest class, >= 1 (Samarati and Sweeney 1998: *k-anonymity*).
-    average_class : float
-        Mean size of a class.
-    largest_class : int
-        Size of the largest class.
-    distinct_l : int or None
-        Fewest different values in a class (Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam 2006:
-        *distinct l-diversity*).
     entropy_l : float or None
-        min over E of exp(-sum_s p(E, s) ln p(E, s)) (same authors: the relation is *entropy l-diverse* for
-        every l up to this).
+        min over E of exp(-sum_s p(E, s) ln p(E, s)) (Machanavajjhala, Gehrke, Kifer and
+        Venkitasubramaniam 2006: *entropy l-diverse* for every l up to this).
     frequency_l : float or None
         min over E and s of |E| / (people in E with value s): an attacker's confidence in any value is at
         most 1 / `frequency_l` (Xiao and Tao 2006, *Anatomy*; Wong, Li, Fu and Wang 2006 call the inverse
         alpha). A person with several values counts for each of them, but once in |E|.
-    p : int or None
-        Fewest different values in a class, column by column (Truta and Vinay 2006: *p-sensitive
-        k-anonymity*); since each column is looked at by itself, always equal to `distinct_l`.
     t_equal : float or None
         max over E of half of sum_s |p(E, s) - q(s)|, 0 to 1: the earth mover's distance if all values are
         equally far apart (Li, Li and Venkatasubramanian 2007: *t-closeness*).
@@ -83,22 +67,15 @@ class Measures:
     beta_likeness : float or None
         max over E and s of (p(E, s) - q(s)) / q(s), at least 0 (Cao and Karras 2012: *basic
         beta-likeness*).
-    prosecutor_risk : float
-        1 / k: highest chance to find the row of a person who is known to be in the relation (El Emam and
-        Dankar 2008).
     journalist_risk : float
-        Highest chance to find anybody's row through a register of the population (same authors). The
-        relation is the only register known here, so this is their upper bound, equal to
-        `prosecutor_risk`.
+        Highest chance to find anybody's row through a register of the population (El Emam and Dankar
+        2008). The relation is the only register known here, so this is their upper bound: 1 / k.
     marketer_risk : float
         Expected share of correct guesses when every row is linked: classes / sum of |E|, over 0 to 1
         (El Emam, Dankar, Vaillancourt, Roffey and Lysyk 2009).
     discernibility : int
         Sum over E of (rows of E) squared (Bayardo and Agrawal 2005: *discernibility metric*; no class is
         below the measured k, so none counts as suppressed).
-    average_class_ratio : float
-        `average_class` / `k`, >= 1: how far classes are above the smallest one (LeFevre, DeWitt and
-        Ramakrishnan 2006: *C_AVG*, for the measured k).
     usefulness : float
         Mean over classes of the sum over quasi-identifiers of the attribute diversity, 0 to the number of
         quasi-identifiers, smaller is better (Loukides and Shao 2007, as Definition 5 of Bredereck,
@@ -109,12 +86,7 @@ class Measures:
         suppression, which is never above.
     certainty_penalty : float or None
         Normalized certainty penalty (Xu, Wang, Pei, Wang, Shi and Fu 2006): mean over all quasi-identifier
-        cells of (values below the published node - 1) / (values of the hierarchy - 1); 0 for a value, 1 for
-        a suppressed cell. This and the next three are those of a release when it was published, for its
-        own quasi-identifiers; None for other relations, and for who may not read the list of releases.
-    generalization_height : float or None
-        Mean over the same cells of level / height of the hierarchy, 0 to 1; 1 less this is the precision
-        of Sweeney (2002).
+        cells of (values below the published node - 1) / (values of the hierarchy - 1).
     entropy_loss : float or None
         Non-uniform entropy (Gionis and Tassa 2009): sum over the cells of -log(rows with the value / rows
         with a value below the published node), as a share of that of a table without any value, 0 to 1.
@@ -171,17 +143,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRelation:
-    """What is measured: a relation by some of its columns.
-
-    Parameters
-    ----------
-    quasi_identifiers : tuple of ColumnFacts
-        At least one; their types have an equality.
-    sensitive : tuple of ColumnFacts
-        None of them a quasi-identifier.
-    losses : mapping of str to (float or None)
-        What a release with its own quasi-identifiers lost when it was published.
-    """
+    """A relation with the columns to measure, and the losses of a release with its own columns."""
 
     subject: Subject
     quasi_identifiers: tuple[ColumnFacts, ...]
@@ -199,7 +161,7 @@ class MeasuredRelation:
         return None if self.subject.suppressed is None else self.subject.suppressed.identifier
 
     def common_parts(self) -> dict[str, object]:
-        """Return what all queries interpolate, but for the columns."""
+        """Return the parts of all queries, but for the columns."""
         keys = [str(alias) for alias in self.aliases] + ["suppressed"] * self.subject.is_release
         entity = self.subject.entity
         return {
@@ -227,10 +189,6 @@ class ClassFigures:
         Totals; `people` are distinct in the whole relation.
     memberships : int
         Sum of the sizes of all classes: a person in two classes counts twice.
-    smallest, largest : int
-        Sizes of classes, in people.
-    discernibility : int
-        Sum of squared numbers of rows.
     diversity : float
         Sum over classes and quasi-identifiers of the attribute diversity.
     """
@@ -246,13 +204,7 @@ class ClassFigures:
 
 
 def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | None:
-    """Count the classes in one statement.
-
-    Returns
-    -------
-    ClassFigures or None
-        None if the relation has no rows.
-    """
+    """Count the classes in one statement; None if the relation has no rows."""
     # One key alone has the same groups as the whole key: no grouping set of its own then.
     separate = len(measured.quasi_identifiers) > 1 or measured.suppressed is not None
     marks = (
@@ -274,20 +226,14 @@ def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | No
         on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
     )
     with reading(db, measured.subject.relation):
-        (found,) = db.read(command)
-    if not found["classes"]:
+        (row,) = db.read(command)
+    if not row["classes"]:
         return None
+    columns = enumerate(measured.quasi_identifiers, 1)
     return ClassFigures(
-        rows=found["rows"],
-        people=found["people"],
-        classes=found["classes"],
-        memberships=found["memberships"],
-        smallest=found["smallest"],
-        largest=found["largest"],
-        discernibility=int(found["discernibility"]),
-        diversity=sum(
-            _diversity(column, number, found) for number, column in enumerate(measured.quasi_identifiers, 1)
-        ),
+        **{name: row[name] for name in ("rows", "people", "classes", "memberships", "smallest", "largest")},
+        discernibility=int(row["discernibility"]),
+        diversity=sum(_diversity(column, number, row) for number, column in columns),
     )
 
 
@@ -309,36 +255,22 @@ def _parts(column: ColumnFacts, number: int) -> dict[str, object]:
     return parts | {"categorical": _is_categorical(column), "low": parts.get("low")}
 
 
-def _diversity(column: ColumnFacts, number: int, found: Row) -> float:
-    hidden: int = found.get(f"hidden_{number}", 0)
-    visible = found["classes"] - hidden
+def _diversity(column: ColumnFacts, number: int, row: Row) -> float:
+    hidden: int = row.get(f"hidden_{number}", 0)
+    visible = row["classes"] - hidden
     if _is_categorical(column):
-        return hidden + (visible / found[f"domain_{number}"] if visible else 0.0)
+        return hidden + (visible / row[f"domain_{number}"] if visible else 0.0)
     if column.base_type not in _ENDS:
         return float(hidden)
-    lowest, highest = found[f"lowest_{number}"], found[f"highest_{number}"]
+    lowest, highest = row[f"lowest_{number}"], row[f"highest_{number}"]
     span = highest - lowest if lowest is not None and highest is not None else 0.0
-    spread = found[f"width_{number}"] / span if span > 0 else 0.0
-    return float(hidden + found[f"unbounded_{number}"] + spread)
+    spread = row[f"width_{number}"] / span if span > 0 else 0.0
+    return float(hidden + row[f"unbounded_{number}"] + spread)
 
 
 @dataclass(frozen=True, slots=True)
 class SensitiveFigures:
-    """Worst figures over all classes; see `kanon_pg.measures.Measures` for the definitions.
-
-    Parameters
-    ----------
-    distinct_l : int
-        >= 1.
-    entropy_l, frequency_l : float
-        >= 1.
-    t_equal : float
-        0 to 1.
-    t_ordered : float or None
-        0 to 1; None for types without a scale.
-    delta_disclosure, beta_likeness : float
-        >= 0.
-    """
+    """Worst figures over all classes; see `kanon_pg.measures.Measures` for the definitions."""
 
     distinct_l: int
     entropy_l: float
@@ -354,14 +286,7 @@ def measure_sensitive(
 ) -> SensitiveFigures:
     """Compute the figures of one sensitive column in one statement.
 
-    Parameters
-    ----------
-    measured : MeasuredRelation
-        What to measure; at least one row.
-    column : ColumnFacts
-        One of its sensitive columns.
-    many_classes : bool
-        Whether to count twice rather than to store every class; changes the time, never the result.
+    With `many_classes` it counts twice rather than to store every class: that changes the time alone.
 
     Notes
     -----
@@ -395,8 +320,8 @@ def measure_sensitive(
         on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
     )
     with reading(db, measured.subject.relation):
-        (found,) = db.read(command)
-    return SensitiveFigures(**found)
+        (row,) = db.read(command)
+    return SensitiveFigures(**row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,22 +339,8 @@ MEASURE = Operation(MeasureRequest)
 def measure(db: Database, request: MeasureRequest) -> Measures:
     """Measure any table or view, with the caller's own rights, without changing anything.
 
-    Parameters
-    ----------
-    db : Database
-        For one consistent figure its statements share a snapshot (a STABLE function, or a REPEATABLE READ
-        transaction).
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL or empty, a column has two roles, or no quasi-identifier is left.
-    UnknownName
-        If the relation or a column does not exist.
-    NotPermitted
-        If the caller may not read the columns.
-    UnsuitableColumn
-        If a column's type has no equality.
+    For one consistent figure its statements share a snapshot: a STABLE function, or a REPEATABLE READ
+    transaction.
     """
     return figures_of(db, resolve_measured(db, request))
 
@@ -439,11 +350,6 @@ def resolve_measured(db: Database, request: MeasureRequest) -> MeasuredRelation:
 
     What the call does not name are the known roles; otherwise every column is a quasi-identifier except
     single-column keys. A column named in the call leaves the other role's default.
-
-    Raises
-    ------
-    InputError, UnknownName, NotPermitted, UnsuitableColumn
-        As `measure`.
     """
     subject = resolve(db, request.relation)
     given = None if request.quasi_identifiers is None else subject.columns(request.quasi_identifiers)
@@ -462,28 +368,16 @@ def resolve_measured(db: Database, request: MeasureRequest) -> MeasuredRelation:
     if given is None:
         notice_unknown_roles(db, subject)
         given = tuple(column for column in usual if column not in sensitive)
-    _require_measurable(db, subject, given, sensitive)
+    if not given:
+        raise no_quasi_identifier(subject.relation)
+    own = () if subject.suppressed is None else (subject.suppressed,)
+    require_usable(db, subject, given, also_read=(*sensitive, *own))
+    require_equality(db, sensitive, "be measured")
     return MeasuredRelation(subject, given, sensitive, subject.losses if given == usual else {})
 
 
-def _require_measurable(
-    db: Database, subject: Subject, quasi: tuple[ColumnFacts, ...], sensitive: tuple[ColumnFacts, ...]
-) -> None:
-    if not quasi:
-        raise no_quasi_identifier(subject.relation)
-    own = () if subject.suppressed is None else (subject.suppressed,)
-    require_usable(db, subject, quasi, also_read=(*sensitive, *own))
-    require_equality(db, sensitive, "be measured")
-
-
 def figures_of(db: Database, measured: MeasuredRelation) -> Measures:
-    """Measure what was resolved before.
-
-    Raises
-    ------
-    InputError
-        If the relation has no rows.
-    """
+    """Measure what was resolved before; refuse a relation without rows."""
     db.progress("counting classes")
     counts = count_classes(db, measured)
     if counts is None:
@@ -497,18 +391,13 @@ def figures_of(db: Database, measured: MeasuredRelation) -> Measures:
 
 
 def combine(counts: ClassFigures, figures: Sequence[SensitiveFigures]) -> Measures:
-    """Put the counts of all classes and the worst sensitive column together.
-
-    Parameters
-    ----------
-    counts : ClassFigures
-        At least one class.
-    figures : sequence of SensitiveFigures
-        One per sensitive column.
-    """
+    """Put the counts of all classes and the worst sensitive column together."""
     average = counts.memberships / counts.classes
-    ordered = [f.t_ordered for f in figures if f.t_ordered is not None]
-    distinct_l = min((f.distinct_l for f in figures), default=None)
+
+    def worst(of: Callable[..., Any], name: str) -> Any:
+        values = (getattr(one, name) for one in figures)
+        return of((value for value in values if value is not None), default=None)
+
     return Measures(
         rows=counts.rows,
         people=counts.people,
@@ -516,14 +405,14 @@ def combine(counts: ClassFigures, figures: Sequence[SensitiveFigures]) -> Measur
         k=counts.smallest,
         average_class=average,
         largest_class=counts.largest,
-        distinct_l=distinct_l,
-        entropy_l=min((f.entropy_l for f in figures), default=None),
-        frequency_l=min((f.frequency_l for f in figures), default=None),
-        p=distinct_l,
-        t_equal=max((f.t_equal for f in figures), default=None),
-        t_ordered=max(ordered, default=None),
-        delta_disclosure=max((f.delta_disclosure for f in figures), default=None),
-        beta_likeness=max((f.beta_likeness for f in figures), default=None),
+        distinct_l=worst(min, "distinct_l"),
+        entropy_l=worst(min, "entropy_l"),
+        frequency_l=worst(min, "frequency_l"),
+        p=worst(min, "distinct_l"),
+        t_equal=worst(max, "t_equal"),
+        t_ordered=worst(max, "t_ordered"),
+        delta_disclosure=worst(max, "delta_disclosure"),
+        beta_likeness=worst(max, "beta_likeness"),
         prosecutor_risk=1 / counts.smallest,
         journalist_risk=1 / counts.smallest,
         marketer_risk=counts.classes / counts.memberships,

@@ -33,13 +33,7 @@ from kanon_pg.relations.subject import Subject, no_rows
 
 
 def risk(db: Database, call: RiskRequest) -> tuple[RiskFigures, ...]:
-    """Return the risk of a relation and, unless columns are given, of its releases.
-
-    Returns
-    -------
-    tuple of RiskFigures
-        The relation first, then its releases that the caller may read, by name.
-    """
+    """Return the risk of a relation and, unless columns are given, of its releases by name."""
     call.check()
     known = look_up(db, call.relation)
     subject = linking_columns(db, known, call.columns)
@@ -48,7 +42,10 @@ def risk(db: Database, call: RiskRequest) -> tuple[RiskFigures, ...]:
     releases = releases_of(db, known) if call.columns is None else ()
     is_plain = call.columns is None and call.sensitive is None and population is None
     if known.hides_people and not is_plain:
-        notice_rows_are_counted(db, known)
+        db.notice(
+            f"Release {known.relation.identifier} does not tell whose rows it has: by other columns than its "
+            "quasi-identifiers rows are counted, not people."
+        )
     with audit_session(db, call.time_limit) as worker:
         if known.hides_people and is_plain:
             return (risk_in_people(worker, call, known),)
@@ -64,22 +61,8 @@ def releases_of(db: Database, known: Subject) -> Sequence[Row]:
     return db.rows(statement("audit_releases"), known.relation.oid)
 
 
-def notice_rows_are_counted(db: Database, known: Subject) -> None:
-    """Say that a release does not tell whose rows it has, and that rows are counted."""
-    db.notice(
-        f"Release {known.relation.identifier} does not tell whose rows it has: by other columns than its "
-        "quasi-identifiers rows are counted, not people."
-    )
-
-
 def release_risk(worker: AuditSession, call: RiskRequest, release: Row) -> RiskFigures:
-    """Return the risk of a release by its own quasi-identifiers.
-
-    Parameters
-    ----------
-    release : mapping
-        One of `releases_of`.
-    """
+    """Return the risk of a release, one of `releases_of`, by its own quasi-identifiers."""
     known = look_up(worker.db, release["view"])
     if known.hides_people:
         return risk_in_people(worker, call, known)
@@ -101,17 +84,11 @@ def relation_risk(
     ----------
     subject : AuditSubject
         What the attacker knows.
-    sensitive : tuple of AuditColumn
-        None of them known to the attacker.
-    population : AuditSubject, optional
-        A register by the same columns.
     counted : Counted, optional
         The row types of exactly these columns, if they are there already.
     """
     counted = counted or worker.count(subject, sensitive)
-    register: tuple[PackedRowTypes, ...] = ()
-    if population is not None:
-        register = (worker.count(population).row_types,)
+    register = () if population is None else (worker.count(population).row_types,)
     answer = worker.run(
         "risk",
         counted.row_types,
@@ -132,13 +109,7 @@ def relation_risk(
 
 
 def _population(db: Database, relation: str, subject: AuditSubject) -> AuditSubject:
-    """Return the register by the same columns.
-
-    Raises
-    ------
-    UnsuitableColumn
-        A column of the register has another type, so that its values cannot be compared.
-    """
+    """Return the register by the same columns; refuse one whose types differ."""
     known = look_up(db, relation)
     register = linking_columns(db, known, subject.names, in_order=True)
     for ours, theirs in zip(subject.columns, register.columns, strict=True):
@@ -153,19 +124,17 @@ def _population(db: Database, relation: str, subject: AuditSubject) -> AuditSubj
 
 @dataclass(frozen=True, slots=True)
 class ClassesOfSize:
-    """The classes of a release that have a number of people.
+    """The classes of a release that have a number of people: a row of ``audit_class_sizes``.
 
     Parameters
     ----------
     people : int
         Different people in each of them, >= 1.
-    classes, rows : int
-        Number of these classes, and rows in all of them.
-    homogeneous, homogeneous_rows : tuple of int
+    homogeneous, homogeneous_rows : sequence of int
         Per sensitive column of the release: those in which everybody has the same value, and rows in these.
-    different : int
+    different_people : int
         Different people whose smallest class is one of these: over all sizes, everybody counts once.
-    homogeneous_different : tuple of int
+    homogeneous_people : sequence of int
         Per sensitive column, different people whose smallest class in which everybody has the same value is
         one of these.
     """
@@ -173,45 +142,22 @@ class ClassesOfSize:
     people: int
     classes: int
     rows: int
-    homogeneous: tuple[int, ...]
-    homogeneous_rows: tuple[int, ...]
-    different: int
-    homogeneous_different: tuple[int, ...]
+    homogeneous: Sequence[int]
+    homogeneous_rows: Sequence[int]
+    different_people: int
+    homogeneous_people: Sequence[int]
 
 
 def class_sizes(db: Database, known: Subject) -> tuple[ClassesOfSize, ...]:
-    """Return the classes of a release by their size in people, ascending.
-
-    Raises
-    ------
-    InputError
-        If the release has no rows.
-    """
-    found = db.rows(statement("audit_class_sizes"), known.release)
-    if not found:
+    """Return the classes of a release by their size in people, ascending."""
+    sizes = tuple(ClassesOfSize(**row) for row in db.rows(statement("audit_class_sizes"), known.release))
+    if not sizes:
         raise no_rows(known.relation)
-    return tuple(
-        ClassesOfSize(
-            people=row["people"],
-            classes=row["classes"],
-            rows=row["rows"],
-            homogeneous=tuple(row["homogeneous"]),
-            homogeneous_rows=tuple(row["homogeneous_rows"]),
-            different=row["different_people"],
-            homogeneous_different=tuple(row["homogeneous_people"]),
-        )
-        for row in found
-    )
+    return sizes
 
 
 def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> RiskFigures:
-    """Return the risk of a release by its own quasi-identifiers.
-
-    Parameters
-    ----------
-    known : Subject
-        A release that hides people.
-    """
+    """Return the risk of a release that hides people, by its own quasi-identifiers."""
     worker.db.progress("counting")
     sizes = class_sizes(worker.db, known)
     answer = worker.run(
@@ -220,7 +166,7 @@ def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> R
         threshold=call.threshold,
         sampling_fraction=call.sampling_fraction,
         uniques_seconds=0.0,
-        people_by_size=[(one.people, one.different) for one in sizes],
+        people_by_size=[(one.people, one.different_people) for one in sizes],
     )
     columns = [column.name for column in quasi_identifiers(known)]
     counted = risk_figures(
@@ -248,10 +194,10 @@ def _one_row_type_per_class(sizes: Sequence[ClassesOfSize]) -> PackedRowTypes:
 
 def _homogeneous(known: Subject, sizes: Sequence[ClassesOfSize]) -> tuple[HomogeneousClasses, ...]:
     sensitive = () if known.roles is None else known.roles.sensitive
-    found = []
+    columns = []
     for place, column in enumerate(sensitive):
         classes = sum(one.homogeneous[place] for one in sizes)
-        people = sum(one.homogeneous_different[place] for one in sizes)
+        people = sum(one.homogeneous_people[place] for one in sizes)
         rows = sum(one.homogeneous_rows[place] for one in sizes)
-        found.append(HomogeneousClasses(column, classes, max(people, min(1, classes)), rows))
-    return tuple(found)
+        columns.append(HomogeneousClasses(column, classes, max(people, min(1, classes)), rows))
+    return tuple(columns)

@@ -45,18 +45,12 @@ from kanon_pg.relations.subject import LOSSES, Roles, no_rows
 
 
 def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]) -> AuditResult:
-    """Return a result with the figures of columns and of all columns together.
-
-    Parameters
-    ----------
-    details : mapping
-        What the worker counted.
-    """
+    """Add the figures of columns and of all columns together, as the worker counted them."""
     return replace(
         result,
         column_figures=_column_figures(result, subject, details),
-        audited=_whole(result.columns, details["audited"]),
-        quasi_identifiers=_whole(subject.linking, details["quasi_identifiers"]),
+        audited=_combined(result.columns, details["audited"]),
+        quasi_identifiers=_combined(subject.linking, details["quasi_identifiers"]),
     )
 
 
@@ -64,7 +58,7 @@ def _column_figures(
     result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]
 ) -> tuple[ColumnFigures, ...]:
     roles = subject.known.roles or Roles()
-    listed = Counter(name for found in result.sets for name in found.columns)
+    listed = Counter(name for violation in result.sets for name in violation.columns)
     return tuple(
         ColumnFigures(
             name=name,
@@ -79,7 +73,7 @@ def _column_figures(
     )
 
 
-def _whole(columns: Sequence[str], counted: Mapping[str, Any]) -> CombinedClasses:
+def _combined(columns: Sequence[str], counted: Mapping[str, Any]) -> CombinedClasses:
     sizes = tuple(ClassSizes(*bar) for bar in counted["sizes"])
     return CombinedClasses(tuple(columns), **{**counted, "sizes": sizes})
 
@@ -91,7 +85,7 @@ _UNIQUES_SECONDS = 3.0
 def with_risk(
     worker: AuditSession, result: AuditResult, subject: AuditSubject, counted: Counted
 ) -> AuditResult:
-    """Return a result with the risk by the quasi-identifiers, before and after each release."""
+    """Add the risk by the quasi-identifiers, before and after each release."""
     # A person in a class of fewer than k people has a risk above 1 / k.
     call = RiskRequest(None, threshold=1 / result.k, uniques_seconds=_UNIQUES_SECONDS)
     table = _risk_by(worker, call, subject, None, counted)
@@ -151,13 +145,7 @@ _FIGURES = ("smallest_class", "people_at_risk", "rows_at_risk", "distinction", "
 
 
 def audit(db: Database, request: AuditRequest) -> AuditResult:
-    """Find every minimal set of columns that singles out fewer than k people, with the caller's own rights.
-
-    Returns
-    -------
-    AuditResult
-        Each set is proven; what is not listed although it might exist, it says.
-    """
+    """Return every minimal set of columns that singles out fewer than k people, with the caller's rights."""
     request.check()
     began = time.monotonic()
     known = look_up(db, request.relation)
@@ -178,17 +166,7 @@ def audit(db: Database, request: AuditRequest) -> AuditResult:
 
 
 def rows_of_audit(db: Database, request: AuditRequest) -> tuple[ViolatingSet, ...]:
-    """Return the sets of `audit` to somebody who sees nothing else, hence reads no row as an all-clear.
-
-    Raises
-    ------
-    InputError
-        If it is a release that does not tell whose rows it has, and rows show no set.
-    LimitExceeded
-        If no set was found, but not all requested ones could be examined.
-    KanonError
-        As `audit`.
-    """
+    """Return the sets of `audit` to somebody who sees nothing else; refuse what no rows would hide."""
     result = audit(db, request)
     limitation = result.limitation()
     is_as_requested = result.max_columns is not None and result.complete_columns >= result.max_columns
@@ -214,7 +192,7 @@ def _is_safe_release(db: Database, subject: AuditSubject, k: int) -> bool:
 def _in_rows(result: AuditResult) -> AuditResult:
     """Say of sets that were found by counting rows what holds in people: fewer rows are fewer people."""
     ended = Termination.EXHAUSTED if result.termination is Termination.OPTIMAL else result.termination
-    sets = tuple(replace(found, kind="minimal", termination=ended) for found in result.sets)
+    sets = tuple(replace(violation, kind="minimal", termination=ended) for violation in result.sets)
     return replace(
         result,
         hides_people=True,
@@ -254,7 +232,7 @@ def _result(
         k=request.k,
         rows=counted.rows,
         people=max(1, counted.people if known.hidden_people is None else known.hidden_people),
-        entity=known.told_apart_by,
+        entity=known.entity_name,
         columns=subject.names,
         left_out=subject.left_out,
         max_columns=request.max_columns,
@@ -293,11 +271,11 @@ def _violating_set(
 
 
 def _notify(db: Database, result: AuditResult) -> None:
-    """Say what is open."""
+    """Name the limits that the audit met."""
     limitation = result.limitation()
     if limitation is not None:
         db.notice(limitation)
-    uncounted = sum(found.smallest_class is None for found in result.sets)
+    uncounted = sum(violation.smallest_class is None for violation in result.sets)
     if uncounted:
         db.notice(f"The time did not suffice for the figures of {uncounted:,} of {len(result.sets):,} sets.")
 
@@ -305,18 +283,15 @@ def _notify(db: Database, result: AuditResult) -> None:
 def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ...]:
     """Return a smallest and a minimal set of columns that identify as much as all columns do.
 
-    Returns
-    -------
-    tuple of IdentifyingSet
-        The smallest set that was found, with what is proven about its size, then the one that Algorithm 5.1
-        of Yuan leaves over.
+    First the smallest set known, with what is proven about its size, then the one that Algorithm 5.1 of Yuan
+    leaves over.
     """
     request.check()
     subject = all_columns(db, look_up(db, request.relation), request.columns)
     with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
-        found = worker.run("identifying", counted.row_types)
-    at_least, distinct = found["at_least"], found["distinct_rows"]
+        answer = worker.run("identifying", counted.row_types)
+    at_least, distinct = answer["at_least"], answer["distinct_rows"]
 
     def shown(places: Sequence[int], method: str, *, is_smallest: bool) -> IdentifyingSet:
         is_optimal = len(places) == at_least
@@ -329,16 +304,16 @@ def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ..
             distinct_rows=distinct,
             distinction=distinct / counted.rows,
             method=method,
-            termination=_termination(found["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
+            termination=_termination(answer["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
         )
 
-    if len(found["smallest"]) > at_least:
+    if len(answer["smallest"]) > at_least:
         db.notice(
             f"The search ended before the smallest set was proven: each has at least {at_least} columns."
         )
     return (
-        shown(found["smallest"], found["method"], is_smallest=True),
-        shown(found["minimal"], "leaving out columns", is_smallest=False),
+        shown(answer["smallest"], answer["method"], is_smallest=True),
+        shown(answer["minimal"], "leaving out columns", is_smallest=False),
     )
 
 
@@ -354,31 +329,23 @@ def is_anonymous(db: Database, request: AnonymityRequest) -> bool:
 
     The k-anonymity-test of Yuan, "Finding Quasi-identifiers Against k-anonymity", in SQL: by Lemma 1 no
     subset of the columns singles out fewer than k people then.
-
-    Raises
-    ------
-    KanonError
-        As `kanon_pg.audit.columns.linking_columns`; InputError also if the relation has no rows.
     """
     request.check()
     known = look_up(db, request.relation)
     subject = linking_columns(db, known, request.columns)
     db.progress("counting")
     if known.hides_people:
-        return _is_release_anonymous(db, subject, request.k, is_whole=request.columns is None)
+        return _is_release_anonymous(db, subject, request.k, of_all=request.columns is None)
     return _smallest_class(db, subject) >= request.k
 
 
-def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, is_whole: bool) -> bool:
+def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, of_all: bool) -> bool:
     """Test a release that does not tell which rows are the same person's.
 
-    Raises
-    ------
-    InputError
-        If neither the people in the classes of all quasi-identifiers nor the rows by the columns decide.
+    Refused if neither the people in the classes of all quasi-identifiers nor the rows by the columns decide.
     """
     smallest = class_sizes(db, subject.known)[0].people
-    if is_whole:
+    if of_all:
         return smallest >= k
     if smallest >= k and subject.is_within_classes:
         return True
@@ -401,8 +368,8 @@ def _smallest_class(db: Database, subject: AuditSubject) -> int:
         entity=None if entity is None else entity.output,
     )
     with reading(db, subject.known.relation):
-        (found,) = db.read(command)
-    smallest: int | None = found["smallest"]
+        (row,) = db.read(command)
+    smallest: int | None = row["smallest"]
     if smallest is None:
         raise no_rows(subject.known.relation)
     return smallest

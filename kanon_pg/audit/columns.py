@@ -37,7 +37,7 @@ class AuditColumn(CanonicalColumn):
 
     @property
     def compared(self) -> Fragment:
-        """What GROUP BY compares: its values."""
+        """Values, by which GROUP BY compares."""
         return Fragment(f"{self.facts.identifier}")
 
     @property
@@ -61,7 +61,7 @@ class SeenColumn(AuditColumn):
 
     @property
     def compared(self) -> Fragment:
-        """What GROUP BY compares: what readers see."""
+        """Looks, by which GROUP BY compares."""
         return self.look(f"{self.facts.identifier}")
 
     @property
@@ -93,13 +93,7 @@ def _seen_columns(facts: Sequence[ColumnFacts], comparable: Sequence[ColumnFacts
 
 
 def look_up(db: Database, relation: str | None) -> Subject:
-    """Resolve a relation, and say what of a release is not known.
-
-    Raises
-    ------
-    InputError, UnknownName
-        As `kanon_pg.relations.subject.resolve`.
-    """
+    """Resolve a relation, and say what of a release is not known."""
     subject = resolve(db, relation)
     if subject.counts_people:
         db.notice(ROWS_ARE_PEOPLE)
@@ -121,17 +115,7 @@ def quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AuditSubject:
-    """A relation with the columns that are looked at.
-
-    Parameters
-    ----------
-    known : Subject
-        The relation.
-    columns : tuple of AuditColumn
-        At least one, in the relation's order.
-    left_out : tuple of str
-        Columns whose type has no equality.
-    """
+    """A relation with the columns that are looked at, in its order, and those without an equality."""
 
     known: Subject
     columns: tuple[AuditColumn, ...]
@@ -155,19 +139,7 @@ class AuditSubject:
 
 
 def all_columns(db: Database, known: Subject, columns: Sequence[str] | None) -> AuditSubject:
-    """Return the columns to audit: the given ones, else all that are no identifiers.
-
-    Raises
-    ------
-    InputError
-        If there is no column, or there are too many.
-    UnknownName
-        If a column does not exist.
-    NotPermitted
-        If the caller may not read the columns.
-    UnsuitableColumn
-        If the type of a given column has no equality, or that of the declared entity.
-    """
+    """Return the columns to audit: the given ones, else all that are no identifiers."""
     if columns is not None:
         return _subject(db, known, _named(known, columns), may_leave_out=False)
     if known.is_release and known.roles is not None:
@@ -193,22 +165,7 @@ def linking_columns(
 def sensitive_columns(
     db: Database, known: Subject, columns: Sequence[str] | None, linking: AuditSubject
 ) -> tuple[AuditColumn, ...]:
-    """Return the sensitive columns: the given ones, else the declared ones that are not linking.
-
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        What the call names; none for an empty one.
-    linking : AuditSubject
-        What an attacker knows already.
-
-    Raises
-    ------
-    InputError
-        If a given column is linking.
-    KanonError
-        As `all_columns`.
-    """
+    """Return the sensitive columns: the given ones, else the declared ones that are not linking."""
     if columns is None:
         names = () if known.roles is None else known.roles.sensitive
         chosen = tuple(known.relation.column(name) for name in names if name not in linking.names)
@@ -283,30 +240,14 @@ def comparable(db: Database, known: Subject, columns: tuple[ColumnFacts, ...]) -
 
 @dataclass(slots=True)
 class AuditSession:
-    """A database, the worker, and the time there is for searching.
-
-    Parameters
-    ----------
-    db : Database
-        Of the caller.
-    memory : int
-        Budget in bytes.
-    left : float
-        Seconds that the worker may still search; counting and starting it take none of them.
-    """
+    """A database, the worker, and the seconds that it may still search; counting takes none of them."""
 
     db: Database
     memory: int
     left: float
 
     def count(self, subject: AuditSubject, sensitive: tuple[AuditColumn, ...] = ()) -> Counted:
-        """Count the row types of some columns.
-
-        Raises
-        ------
-        InputError
-            If the relation has no rows.
-        """
+        """Count the row types of some columns; refuse a relation without rows."""
         self.db.progress("counting")
         known = subject.known
         source = known.source
@@ -332,12 +273,7 @@ class AuditSession:
         solver_session.start()
         with reading(self.db, known.relation):
             return count_row_types(
-                self.db,
-                source,
-                columns,
-                entity,
-                sensitive=sensitive,
-                memory_bytes=self.memory,
+                self.db, source, columns, entity, sensitive=sensitive, memory_bytes=self.memory
             )
 
     def run(
@@ -355,13 +291,7 @@ class AuditSession:
 
 @contextmanager
 def audit_session(db: Database, time_limit: float) -> Iterator[AuditSession]:
-    """Prepare for counting and for tasks of the worker.
-
-    Parameters
-    ----------
-    time_limit : float
-        Seconds for searching, > 0.
-    """
+    """Prepare for counting and for tasks of the worker, which searches for `time_limit` seconds."""
     memory = memory_budget(db)
     compile_once(db, memory, "audit")
     with working_memory(db, memory), exact_text(db):

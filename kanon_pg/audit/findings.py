@@ -1,4 +1,4 @@
-"""What an audit found, and what risk there is: the model that every interface, text and report shows.
+"""The findings of an audit, and risks: the model that every interface, text and report shows.
 
 Classes and their sizes are those of `kanon_pg.worker.audit`: rows that agree on some columns, counted in
 people. Nothing here holds a cell value: columns, counts and shares only.
@@ -28,39 +28,17 @@ class RiskFigures:
 
     Parameters
     ----------
-    relation : str
-        Qualified name.
-    columns : tuple of str
-        What the attacker knows: the quasi-identifiers.
-    rows : int
-        Rows of the relation.
-    people : int
-        Different people.
-    classes : int
-        Number of classes.
-    smallest_class : int
-        Size of the smallest one.
     prosecutor_risk : float
         Greatest risk if the attacker knows that the person is in the relation, in (0, 1].
     prosecutor_average : float
         Mean over the people, of whom each has the greatest risk of their classes.
     journalist_risk : float
         Greatest risk if the attacker looks anybody up in a register of the population.
-    journalist_average : float
-        Mean over the people, of whom each has the greatest risk of their classes.
     journalist_basis : str
         What the population is known from: 'the table itself' (then the upper bound, equal to the
         prosecutor's), 'population table' or 'sampling fraction'.
     marketer_risk : float
         Expected share of correct guesses if everybody is linked.
-    threshold : float
-        Risk above which a record counts as being at risk.
-    people_above : int
-        People whose prosecutor risk exceeds the threshold.
-    share_above : float
-        Their share, 0 to 1.
-    sample_uniques : int
-        Classes of a single person.
     minimal_uniques : tuple of int
         Smallest combinations of values that only one person has (SUDA's special uniques), by their number
         of columns 1, 2, ...; counted as far as the time sufficed, at most 3.
@@ -69,10 +47,6 @@ class RiskFigures:
     homogeneous_people : int or None
         People in classes that disclose the value of a sensitive column, for the column with most of them;
         None without sensitive columns.
-    homogeneous : tuple of HomogeneousClasses
-        Per sensitive column.
-    termination : Termination
-        How the search for minimal uniques ended; all other figures are whole.
     """
 
     relation: str
@@ -104,14 +78,6 @@ class ReleaseRisk:
 
     Parameters
     ----------
-    release : str
-        Name of the view in schema ``safe``.
-    k : int
-        What every class has at least.
-    suppressed_cells : int
-        Cells that were given up for it.
-    suppressed_share : float
-        Their share of all quasi-identifier cells, 0 to 1.
     before, after : RiskFigures
         The table by the release's quasi-identifiers, and the release.
     certainty_penalty, generalization_height, entropy_loss, marginal_divergence : float or None
@@ -131,47 +97,29 @@ class ReleaseRisk:
 
 
 def risk_figures(
-    relation: str,
-    columns: Sequence[str],
-    rows: int,
-    threshold: float,
-    answer: Mapping[str, Any],
+    relation: str, columns: Sequence[str], rows: int, threshold: float, answer: Mapping[str, Any]
 ) -> RiskFigures:
-    """Return the figures of a relation.
-
-    Parameters
-    ----------
-    relation : str
-        Its name.
-    columns : sequence of str
-        What the attacker knows.
-    rows : int
-        Its rows.
-    threshold : float
-        Risk above which a record counts.
-    answer : mapping
-        Fields of `Risk` and `MinimalUniques` of `kanon_pg.core.risk`.
-    """
-    found, uniques = answer["risk"], answer["uniques"]
-    prosecutor, journalist = AttackerRisk(**found["prosecutor"]), AttackerRisk(**found["journalist"])
-    homogeneous = tuple(HomogeneousClasses(**one) for one in found["homogeneous"])
+    """Return the figures of a relation from the worker's answer, `Risk` and `MinimalUniques`."""
+    risk, uniques = answer["risk"], answer["uniques"]
+    prosecutor, journalist = AttackerRisk(**risk["prosecutor"]), AttackerRisk(**risk["journalist"])
+    homogeneous = tuple(HomogeneousClasses(**one) for one in risk["homogeneous"])
     return RiskFigures(
         relation=relation,
         columns=tuple(columns),
         rows=rows,
-        people=found["people"],
-        classes=found["classes"],
+        people=risk["people"],
+        classes=risk["classes"],
         smallest_class=round(1 / prosecutor.highest),
         prosecutor_risk=prosecutor.highest,
         prosecutor_average=prosecutor.average,
         journalist_risk=journalist.highest,
         journalist_average=journalist.average,
-        journalist_basis=found["journalist_basis"],
-        marketer_risk=found["marketer"],
+        journalist_basis=risk["journalist_basis"],
+        marketer_risk=risk["marketer"],
         threshold=threshold,
         people_above=prosecutor.people_above,
         share_above=prosecutor.share_above,
-        sample_uniques=found["sample_uniques"],
+        sample_uniques=risk["sample_uniques"],
         minimal_uniques=tuple(uniques["sets_by_size"]),
         people_by_unique=tuple(uniques["people_by_size"]),
         homogeneous_people=max((one.people for one in homogeneous), default=None),
@@ -190,22 +138,10 @@ class ViolatingSet:
     ----------
     columns : tuple of str
         In the table's order; none if the whole table has fewer than k people.
-    size : int
-        Number of columns.
     kind : {'minimum', 'minimal'}
         'minimum' if no violating set has fewer columns, proven; each set is minimal.
-    smallest_class : int or None
-        Fewest people who share a combination of values.
-    people_at_risk : int or None
-        People in classes of fewer than k people.
-    rows_at_risk : int or None
-        Rows in these classes.
-    distinct_values : int or None
-        Different combinations of values.
     distinction : float or None
         `distinct_values` / rows, in (0, 1] (Motwani and Xu 2007).
-    separation : float or None
-        Share of the pairs of rows that differ on the columns, in [0, 1] (same authors).
     termination : Termination
         How the search ended: 'optimal' if every requested set is listed, with its figures.
     """
@@ -224,25 +160,14 @@ class ViolatingSet:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one column contributes.
+    """Contribution of one column to the risk.
 
     Parameters
     ----------
-    name : str
-        The column.
-    role : str or None
-        Declared role: 'quasi_identifier', 'sensitive' or 'insensitive'; None without a declaration, or if it
-        does not mention the column.
-    distinct_values : int
-        Different values, NULL being one.
-    smallest_class : int
-        Fewest people who share one of its values.
     people_at_risk : int
         People in classes of fewer than k people of this column alone.
     people_at_risk_without : int
         People in such classes of all other audited columns together: what is left if it were removed.
-    violating_sets : int
-        Listed sets that contain it.
     """
 
     name: str
@@ -276,23 +201,7 @@ class ClassSizes:
 
 @dataclass(frozen=True, slots=True)
 class CombinedClasses:
-    """The classes of some columns together.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        The columns.
-    classes : int
-        Number of classes.
-    classes_at_risk : int
-        Those of fewer than k people.
-    smallest_class : int
-        Size of the smallest one.
-    people_at_risk, rows_at_risk : int
-        People and rows in classes of fewer than k people.
-    sizes : tuple of ClassSizes
-        By size, ascending; bars without a class are left out.
-    """
+    """The classes of some columns together; bars without a class are left out."""
 
     columns: tuple[str, ...]
     classes: int
@@ -309,40 +218,12 @@ class AuditResult:
 
     Parameters
     ----------
-    relation : str
-        Qualified, quoted name of the table or view.
-    k : int
-        Fewest people per class.
-    rows, people : int
-        Rows, and different people (equal without an entity).
     entity : str or None
         Column that identifies a person; None: each row is a person.
-    columns : tuple of str
-        The audited columns, in the table's order.
-    left_out : tuple of str
-        Columns whose type cannot be compared; nothing is known about them.
-    max_columns : int or None
-        Requested most columns of a set.
-    sets : tuple of ViolatingSet
-        Minimal violating sets, each proven; fewest columns first.
-    complete_columns : int
-        Every minimal violating set of at most so many columns is listed.
-    is_complete : bool
-        Whether every minimal violating set is listed.
-    minimum : int or None
-        Columns of the smallest violating sets if proven; None if there is none or it is not known.
-    seconds : float
-        How long the audit took.
     column_figures : tuple of ColumnFigures
         Per audited column; empty if details were not requested or the time did not suffice.
-    audited : CombinedClasses or None
-        The classes of all audited columns together; None as above.
     quasi_identifiers : CombinedClasses or None
-        The same for the declared quasi-identifiers (all audited columns without a declaration).
-    risk : RiskFigures or None
-        Risk by the quasi-identifiers; None as above.
-    releases : tuple of ReleaseRisk
-        Releases of the table that the caller may read, by name.
+        The classes by the declared quasi-identifiers (all audited columns without a declaration).
     together : tuple of Composition
         What these releases disclose together, see `kanon_pg.release.compare.composition`; empty if there is
         only one, or that could not be checked.
@@ -356,10 +237,6 @@ class AuditResult:
     declared : tuple of str
         The audited columns that are declared as quasi-identifiers, in a release also those that it publishes
         unchanged and are not sensitive; none without a declaration.
-    sensitive : tuple of str
-        Sensitive columns of a release that were not audited.
-    termination : Termination
-        How the search for sets ended: 'optimal' if every requested one is listed.
     """
 
     relation: str
@@ -409,7 +286,7 @@ class AuditResult:
         return not self.not_compared and not (self.together[0].people_below or self.together[0].unseen_rows)
 
     def limitation(self) -> str | None:
-        """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""
+        """Return in a sentence how the time or `max_columns` limited the audit; None if they did not."""
         if self.is_complete:
             return None
         if self.hides_people:
@@ -430,24 +307,10 @@ class IdentifyingSet:
 
     Parameters
     ----------
-    columns : tuple of str
-        In the table's order.
-    size : int
-        Number of columns.
     kind : {'minimum', 'minimal'}
         'minimum': no identifying set has fewer columns, proven; 'minimal': no column can be left out.
-    at_least : int
-        Proven: every identifying set has at least so many columns.
-    optimal : bool
-        Whether no identifying set has fewer columns, proven.
-    distinct_rows : int
-        Different rows of the table, by all columns, hence by these.
     distinction : float
         `distinct_rows` / rows, in (0, 1].
-    method : str
-        What found the set.
-    termination : Termination
-        How the search ended.
     """
 
     columns: tuple[str, ...]
@@ -467,21 +330,11 @@ class Suggestion:
 
     Parameters
     ----------
-    column : str
-        The column.
     role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
         What is proposed; 'entity' for a column that identifies the person of a row, 'withheld' for one that a
         declaration should not mention.
-    reasons : tuple of str
-        Why, in sentences.
-    distinct_values : int or None
-        Different values; None if the type cannot be compared.
     distinct_ratio : float or None
         `distinct_values` / rows with a value.
-    unique_values : int or None
-        Values that one row has.
-    missing : float
-        Share of rows without a value, 0 to 1.
     restored_by : tuple of str
         Columns each of which determines this one's value: suppressing it alone hides nothing.
     """

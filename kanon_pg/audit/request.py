@@ -24,12 +24,7 @@ from kanon_pg.relations.arguments import (
 class AuditRequest:
     """The arguments of ``kanon_audit``.
 
-    Parameters
-    ----------
-    time_limit : float
-        Seconds for searching, > 0; counting is not part of it.
-    details : bool
-        Whether to add what a report shows besides the sets: columns, class sizes, risk, releases.
+    With `details` it adds what a report shows besides the sets: columns, class sizes, risk, releases.
     """
 
     relation: AnyRelation
@@ -112,34 +107,19 @@ _EXAMPLE = "It is a share, for example 0.2: a record in a class of fewer than fi
 class RiskRequest:
     """The arguments of ``kanon_risk``.
 
-    Parameters
-    ----------
-    sensitive : sequence of str, optional
-        Columns whose homogeneous classes count.
-    threshold : float
-        At least 0 and below 1.
-    population : str, optional
-        Its columns have the same types, too.
-    sampling_fraction : float, optional
-        In (0, 1].
-    time_limit : float
-        Seconds for searching, > 0; counting is not part of it.
-    uniques_seconds : float, optional
-        Most seconds for the minimal uniques of one relation; all there are unless given.
+    `uniques_seconds` is for the minimal uniques of one relation; all there are unless given.
     """
 
     relation: AnyRelation
     columns: Annotated[
-        Sequence[str] | None,
-        Argument("name[]", "What an attacker knows, in place of the quasi-identifiers."),
+        Sequence[str] | None, Argument("name[]", "What an attacker knows, in place of the quasi-identifiers.")
     ] = None
     sensitive: Sensitive = None
     threshold: Annotated[
         float, Argument("double precision", "Risk above which a record counts as being at risk.")
     ] = THRESHOLD
     population: Annotated[
-        str | None,
-        Argument("regclass", "Register of the population, with columns of the same names."),
+        str | None, Argument("regclass", "Register of the population, with columns of the same names.")
     ] = None
     sampling_fraction: Annotated[
         float | None,

@@ -23,8 +23,8 @@ _IDENTIFIERS = {
         no, insurance id, tax id, driver license, driving licence, ssn number
     """,
     "a number of something that belongs to a person": """
-        license plate, licence plate, account number, account no, iban, card number, credit card, vin,
-        imei, device id, encounter id
+        license plate, licence plate, account number, account no, iban, card number, credit card, vin, imei,
+        device id, encounter id
     """,
     "a number that stands for a household": """
         hid, hhid, household id, household no, family id
@@ -41,13 +41,12 @@ _IDENTIFIERS = {
 _QUASI_IDENTIFIERS = {
     "where somebody lives or works": """
         zip, zipcode, zip code, postcode, postal, postal code, plz, city, town, county, state, province,
-        region, district, country, municipality, latitude, longitude, lat, lon, geo, native country,
-        place of birth, birthplace, residence, hospital, ward, clinic, school, urban, rural
+        region, district, country, municipality, latitude, longitude, lat, lon, geo, native country, place
+        of birth, birthplace, residence, hospital, ward, clinic, school, urban, rural
     """,
     "when something happened": """
-        birth, birthday, birthdate, dob, date of birth, birth date, birth year, year of birth,
-        admission, admitted, discharge, discharged, death, date of death, visit date, time in hospital,
-        length of stay
+        birth, birthday, birthdate, dob, date of birth, birth date, birth year, year of birth, admission,
+        admitted, discharge, discharged, death, date of death, visit date, time in hospital, length of stay
     """,
     "what somebody is like": """
         age, sex, gender, race, ethnicity, ethnic, nationality, citizenship, citizen, foreign, immigrant,
@@ -59,12 +58,12 @@ _QUASI_IDENTIFIERS = {
 }
 
 _WIDELY_KNOWN = """
-    age, sex, gender, race, ethnicity, ethnic, hispanic, nationality, citizenship, native country, country of
-    birth, birth, birthday, birthdate, dob, birthplace, place of birth, zip, zipcode, postcode, postal, plz,
-    city, town, county, state, region, district, country, municipality, marital, married, civil status,
+    age, sex, gender, race, ethnicity, ethnic, hispanic, nationality, citizenship, native country, country
+    of birth, birth, birthday, birthdate, dob, birthplace, place of birth, zip, zipcode, postcode, postal,
+    plz, city, town, county, state, region, district, country, municipality, marital, married, civil status,
     education, degree, occupation, job, profession
 """
-"""What neighbours and colleagues know, and registers tell."""
+"""Known to neighbours and colleagues, and in registers."""
 
 _SELDOM_KNOWN = """
     father, mother, parent, previous, prev, former, last, questionnaire
@@ -75,15 +74,14 @@ _SENSITIVE = {
     "health": """
         diagnosis, diagnoses, diag, disease, illness, icd, medical condition, health, health condition,
         symptom, treatment, therapy, medication, medical, drug, prescription, hiv, lab, lab result, blood,
-        glucose, serum, a 1 c, hba 1 c, cholesterol, bmi, allergy, disability, pregnant, pregnancy, procedure,
-        clinical outcome, treatment outcome, contraceptive, contraception, diabetes, insulin, metformin,
-        readmission, readmitted, outpatient, inpatient
+        glucose, serum, a 1 c, hba 1 c, cholesterol, bmi, allergy, disability, pregnant, pregnancy,
+        procedure, clinical outcome, treatment outcome, contraceptive, contraception, diabetes, insulin,
+        metformin, readmission, readmitted, outpatient, inpatient
     """,
     "money": """
-        salary, income, wage, debt, balance, cost, credit, loan, saving, expend, expenditure,
-        payment, payer, price, amount, capital gain, capital loss, capital losses, capital, dividend, tax,
-        benefit, pension, profit, earning, asset, finance, financial, checking, installment, fund,
-        property
+        salary, income, wage, debt, balance, cost, credit, loan, saving, expend, expenditure, payment,
+        payer, price, amount, capital gain, capital loss, capital losses, capital, dividend, tax, benefit,
+        pension, profit, earning, asset, finance, financial, checking, installment, fund, property
     """,
     "school and exams": """
         grade, gpa, exam, exam result, exam score, test score, final result, course result, assessment
@@ -95,9 +93,9 @@ _SENSITIVE = {
 }
 
 _SURVEY_WEIGHTS = """
-    fnlwgt, afnlwgt, wgt, wt, weights, fnl wgt, final weight, instance weight, sample weight, sampling weight,
-    survey weight, household weight, person weight, case weight, design weight, replicate weight, weight
-    factor, weighting, pweight, perwt, hhwt, wtfinl, asecwt, expansion factor
+    fnlwgt, afnlwgt, wgt, wt, weights, fnl wgt, final weight, instance weight, sample weight, sampling
+    weight, survey weight, household weight, person weight, case weight, design weight, replicate weight,
+    weight factor, weighting, pweight, perwt, hhwt, wtfinl, asecwt, expansion factor
 """
 """Names of the number of people of the population that a row of a survey stands for."""
 
@@ -116,25 +114,17 @@ _PEOPLE = _words_in(
 """Who a row may be about."""
 
 _NUMBER_WORDS = _words_in("id ids nbr no nr num number key code uid uuid guid pid sk ref identifier")
-"""What is said of a number that stands for something."""
+"""Words of a number that stands for something."""
 
 _LISTS = _words_in("master data register registry table list info base dim record records")
-"""What is said of a table besides what it lists."""
+"""Words of a table besides those of its contents."""
 
 _A_PERSON = "a number that stands for a person"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedRole:
-    """What a name hints at.
-
-    Parameters
-    ----------
-    role : {'identifier', 'quasi_identifier', 'sensitive'}
-        The role.
-    topic : str
-        What columns of such names are about.
-    """
+    """A role that a name hints at, and what columns of such names are about."""
 
     role: str
     topic: str
@@ -211,9 +201,9 @@ def _longest(text: str, column: str) -> int:
     words = _words(column)
     for some in (words, [_in_the_singular(word) for word in words]):
         joined = f" {' '.join(some)} "
-        found = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in joined), default=0)
-        if found:
-            return found
+        longest = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in joined), default=0)
+        if longest:
+            return longest
     return 0
 
 
@@ -263,11 +253,7 @@ def _phrases(text: str) -> tuple[str, ...]:
     return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 
-_ROLES = (
-    ("identifier", _IDENTIFIERS),
-    ("quasi_identifier", _QUASI_IDENTIFIERS),
-    ("sensitive", _SENSITIVE),
-)
+_ROLES = (("identifier", _IDENTIFIERS), ("quasi_identifier", _QUASI_IDENTIFIERS), ("sensitive", _SENSITIVE))
 
 
 _NUMBERING = frozenset({"uuid", "inet", "cidr", "macaddr", "macaddr8"})
@@ -310,26 +296,12 @@ class ObservedColumn:
 
     Parameters
     ----------
-    facts : ColumnFacts
-        Type and keys.
-    rows : int
-        Rows in which values were counted, >= 0.
-    missing : float
-        Share of the rows without a value, 0 to 1.
-    length : float or None
-        Mean number of characters of a text.
     distinct, single : int or None
         Different values, and those that one row has; None if that cannot be counted.
     determined_by : tuple of (str, float)
         Columns that determine it, with the share of rows in which they do.
-    determines : tuple of str
-        Columns that it determines.
-    separation : float
-        Share of the pairs of rows with different values, 0 to 1.
     people : str or None
         Table to which it refers by a foreign key, if that is named like a list of people.
-    is_repeated : bool
-        Whether several rows have the same value.
     is_constant : bool
         Whether all rows have the same value, NULL being one: who differs by having a value at all is
         singled out by it.
@@ -387,11 +359,6 @@ def suggestions_for(columns: Sequence[ObservedColumn]) -> tuple[Suggestion, ...]
     one, and the identifier that stands for a person in several rows becomes the entity, by which people are
     counted. Of the quasi-identifiers those stay that others know best, by their names, and among these those
     that tell most rows apart. All others are withheld, as columns are that a declaration does not mention.
-
-    Parameters
-    ----------
-    columns : sequence of ObservedColumn
-        All columns of a relation.
     """
     decided = [_decide(column) for column in columns]
     named = _identifiers(columns, decided)
@@ -503,10 +470,7 @@ def _decide(column: ObservedColumn) -> tuple[str, str]:
     if column.is_constant:
         return "insensitive", "All rows have the same value."
     if is_survey_weight(facts.name) and facts.base_type in _NUMBERS:
-        return (
-            "withheld",
-            "Its name suggests a row's weight in a survey, which nobody knows of a person.",
-        )
+        return ("withheld", "Its name suggests a row's weight in a survey, which nobody knows of a person.")
     named = _named(column)
     if named is not None:
         return named.role, f"Its name suggests {named.topic}{_CONSEQUENCE[named.role]}."
@@ -516,7 +480,7 @@ def _decide(column: ObservedColumn) -> tuple[str, str]:
 
 
 def _named(column: ObservedColumn) -> NamedRole | None:
-    """Return what the name says, as far as the values may be what it suggests."""
+    """Return the role by name, unless the values contradict it."""
     named = role_by_name(column.facts.name)
     if named is None:
         return None
@@ -561,17 +525,17 @@ def _by_statistics(column: ObservedColumn) -> tuple[str, str]:
 
 def _observations(column: ObservedColumn) -> list[str]:
     """Return sentences about what was counted."""
-    found = []
+    observations = []
     if column.distinct is not None:
         values = "1 value" if column.distinct == 1 else f"{column.distinct:,} different values"
-        found.append(f"{values} in {column.rows:,} rows.")
+        observations.append(f"{values} in {column.rows:,} rows.")
     if column.single and not column.facts.is_key and column.single > _OFTEN_SINGLE * (column.distinct or 0):
-        found.append(f"{column.single:,} of them in one row only.")
+        observations.append(f"{column.single:,} of them in one row only.")
     if column.missing:
-        found.append(f"{column.missing:.1%} of the rows have no value.")
+        observations.append(f"{column.missing:.1%} of the rows have no value.")
     if column.determined_by:
-        found.append(f"{_listed(column.determined_by)}: suppressing this column alone hides nothing.")
-    return found
+        observations.append(f"{_listed(column.determined_by)}: suppressing this column alone hides nothing.")
+    return observations
 
 
 def _listed(determined_by: Sequence[tuple[str, float]]) -> str:

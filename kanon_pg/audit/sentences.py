@@ -55,30 +55,17 @@ _MOST_IN_A_SENTENCE = 8
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """Something to do.
-
-    Parameters
-    ----------
-    why : str
-        What it is good for.
-    sql : str
-        The statement to run.
-    """
+    """A statement to run, and what it is good for."""
 
     why: str
     sql: str
 
 
 def headline(result: AuditResult) -> str:
-    """Return what matters most in a sentence: who is singled out by what others are declared to know.
+    """Return the most important sentence: who is singled out by what others are declared to know.
 
     A risk by other columns leads only where there is none by the declared quasi-identifiers, or no
     declaration.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With or without details.
     """
     if result.is_anonymous:
         but = " but sensitive columns" if result.sensitive else ""
@@ -86,96 +73,71 @@ def headline(result: AuditResult) -> str:
         return f"Nobody: every combination of values{of} is shared by at least {result.k} people."
     if not result.sets:
         return "Nobody was found so far, but not all sets of columns were looked at."
-    whole = result.quasi_identifiers if result.declared else None
-    if whole is not None and whole.people_at_risk and whole.columns:
-        some = "by the declared" if len(whole.columns) > 1 else "by the only declared"
-        kind = _plural("quasi-identifier", len(whole.columns))
-        return f"{_share_of(whole.people_at_risk, result)}, {some} {kind}, {_together(whole.columns)}."
+    combined = result.quasi_identifiers if result.declared else None
+    if combined is not None and combined.people_at_risk and combined.columns:
+        some = "by the declared" if len(combined.columns) > 1 else "by the only declared"
+        kind = _plural("quasi-identifier", len(combined.columns))
+        return f"{_share_of(combined.people_at_risk, result)}, {some} {kind}, {_together(combined.columns)}."
     worst = _by_weight(result)[0]
     if not worst.columns:
         return f"Everybody: the whole table has {counted(result.people, 'person', 'people')}."
     if worst.people_at_risk is None:
         return f"Some people, by {_together(worst.columns)}; there was no time to count them."
-    found = f"{_share_of(worst.people_at_risk, result)}, by {_together(worst.columns)}"
-    nobody = "Nobody by the declared quasi-identifiers, but " if whole is not None and whole.columns else ""
-    return f"{nobody}{found[0].lower() if nobody else found[0]}{found[1:]}{_undeclared(worst, result)}."
+    who = f"{_share_of(worst.people_at_risk, result)}, by {_together(worst.columns)}"
+    nobody = (
+        "Nobody by the declared quasi-identifiers, but " if combined is not None and combined.columns else ""
+    )
+    return f"{nobody}{who[0].lower() if nobody else who[0]}{who[1:]}{_undeclared(worst, result)}."
 
 
 def sentences(result: AuditResult) -> tuple[str, ...]:
-    """Return what an audit found, the most important first; column names and counts, no values.
+    """Return the findings, the most important first; column names and counts, no values.
 
     What is declared to be known to others comes before what might be.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With or without details.
     """
     return tuple(_all(result))
 
 
-def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
-    """Return what to do about it, each with the exact SQL.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With details.
-    """
+def next_steps(result: AuditResult) -> Iterator[Recommendation]:
+    """Yield what to do about it, each with the exact SQL."""
     relation, k = Literal(result.relation), result.k
-    steps = []
     if result.column_figures and all(column.role is None for column in result.column_figures):
-        steps.append(
-            Recommendation(
-                "Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});"
-            )
+        yield Recommendation(
+            "Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});"
         )
     if result.release is not None and not result.is_anonymous:
-        steps.append(
-            Recommendation(
-                f"Publish the release again from its table, with k = {k}; this says which table that is.",
-                f"SELECT base, k FROM kanon.releases WHERE release = {Literal(result.release)};",
-            )
+        yield Recommendation(
+            f"Publish the release again from its table, with k = {k}; this says which table that is.",
+            f"SELECT base, k FROM kanon.releases WHERE release = {Literal(result.release)};",
         )
     elif result.sets and not result.releases and result.people >= k:
         ks = ",".join(str(one) for one in sorted({*_KS, k}) if one <= result.people)
-        steps.append(
-            Recommendation(
-                "See what each k would cost before anything is published.",
-                f"SELECT k, suppressed_share, gap FROM kanon_curve({relation}, '{{{ks}}}');",
-            )
+        yield Recommendation(
+            "See what each k would cost before anything is published.",
+            f"SELECT k, suppressed_share, gap FROM kanon_curve({relation}, '{{{ks}}}');",
         )
-        steps.append(
-            Recommendation(
-                f"Publish a view in which at least {k} people share every combination of values.",
-                f"SELECT * FROM kanon_anonymize({relation}, {k});",
-            )
+        yield Recommendation(
+            f"Publish a view in which at least {k} people share every combination of values.",
+            f"SELECT * FROM kanon_anonymize({relation}, {k});",
         )
     for release in result.releases:
         view = Literal(release.after.relation)
-        steps.append(
-            Recommendation(
-                f"Test release {release.release} at any time.",
-                f"SELECT kanon_is_anonymous({view}, {release.k});",
-            )
+        yield Recommendation(
+            f"Test release {release.release} at any time.",
+            f"SELECT kanon_is_anonymous({view}, {release.k});",
         )
     if result.not_compared:
         names = ",".join(array_element(one.release) for one in result.releases)
-        steps.append(
-            Recommendation(
-                "Find out what the releases disclose together before anybody reads more than one of them.",
-                f"SELECT * FROM kanon_composition({Literal('{' + names + '}')});",
-            )
+        yield Recommendation(
+            "Find out what the releases disclose together before anybody reads more than one of them.",
+            f"SELECT * FROM kanon_composition({Literal('{' + names + '}')});",
         )
     if result.together and result.together[0].people_below:
         worst = result.together[0 if len(result.together[0].releases) == 2 else 1].releases[-1]
-        steps.append(
-            Recommendation(
-                "Publish what readers need as one release, and drop the others.",
-                f"SELECT kanon_drop({Literal(worst)});",
-            )
+        yield Recommendation(
+            "Publish what readers need as one release, and drop the others.",
+            f"SELECT kanon_drop({Literal(worst)});",
         )
-    return tuple(steps)
 
 
 def about_not_compared(result: AuditResult) -> str | None:
@@ -201,24 +163,24 @@ def not_counted(result: AuditResult) -> str | None:
     return f"Not counted: {in_words(missing)}." if missing else None
 
 
-def about_together(whole: Composition) -> str:
-    """Return what the readers of several releases see together, in a sentence."""
-    releases = in_words(whole.releases)
-    if not whole.people_below:
-        found = f"leave nobody among fewer than {whole.k} people"
+def about_together(joint: Composition) -> str:
+    """Return in a sentence what several releases disclose to who reads all of them."""
+    releases = in_words(joint.releases)
+    if not joint.people_below:
+        disclosed = f"leave nobody among fewer than {joint.k} people"
     else:
-        most, least = ("up to ", ", perhaps") if whole.unseen_rows else ("", ",")
-        found = (
-            f"leave {most}{share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}"
-            f"{least} somebody among {whole.smallest}"
+        most, least = ("up to ", ", perhaps") if joint.unseen_rows else ("", ",")
+        disclosed = (
+            f"leave {most}{share_in_words(joint.people_below, joint.people)} among fewer than {joint.k}"
+            f"{least} somebody among {joint.smallest}"
         )
     unseen = (
-        f"; {counted(whole.unseen_rows, 'row')} of erased people are not known" if whole.unseen_rows else ""
+        f"; {counted(joint.unseen_rows, 'row')} of erased people are not known" if joint.unseen_rows else ""
     )
-    return f"Side by side, the releases {releases} {found}{unseen}."
+    return f"Side by side, the releases {releases} {disclosed}{unseen}."
 
 
-def share_in_words(part: int, whole: int) -> str:
+def share_in_words(part: int, total: int) -> str:
     """Return a part and its share in words.
 
     Examples
@@ -226,7 +188,7 @@ def share_in_words(part: int, whole: int) -> str:
     >>> share_in_words(354, 3000)
     '354 of 3,000 people (11.8%)'
     """
-    return f"{part:,} of {whole:,} people ({percent(part / whole)})" if whole else f"{part:,} people"
+    return f"{part:,} of {total:,} people ({percent(part / total)})" if total else f"{part:,} people"
 
 
 def _all(result: AuditResult) -> Iterator[str]:
@@ -273,31 +235,35 @@ def _about_sets(result: AuditResult) -> Iterator[str]:
     verb = "singles" if len(result.sets) == 1 else "single"
     yield f"{number} {verb} out fewer than {result.k} people."
     if result.minimum is not None:
-        count = sum(found.size == result.minimum for found in result.sets)
+        count = sum(violation.size == result.minimum for violation in result.sets)
         sets = "The smallest set has" if count == 1 else f"The {count:,} smallest sets have"
         yield f"{sets} {result.minimum} {_plural('column', result.minimum)}; no smaller set does."
-    known = [found for found in _by_weight(result) if found.people_at_risk is not None]
-    own = [found for found in known if _is_declared(found, result)]
-    beside = [found for found in known if not _is_declared(found, result)]
-    for found in (*own[:_NAMED], *beside[: _NAMED_BESIDE if own else _NAMED]):
-        yield _about_set(found, result)
+    known = [violation for violation in _by_weight(result) if violation.people_at_risk is not None]
+    own = [violation for violation in known if _is_declared(violation, result)]
+    beside = [violation for violation in known if not _is_declared(violation, result)]
+    for violation in (*own[:_NAMED], *beside[: _NAMED_BESIDE if own else _NAMED]):
+        yield _about_set(violation, result)
 
 
 def _by_weight(result: AuditResult) -> list[ViolatingSet]:
     """Return the sets, those of declared quasi-identifiers first, then by people at risk."""
     return sorted(
         result.sets,
-        key=lambda found: (not _is_declared(found, result), -(found.people_at_risk or 0), found.size),
+        key=lambda violation: (
+            not _is_declared(violation, result),
+            -(violation.people_at_risk or 0),
+            violation.size,
+        ),
     )
 
 
-def _is_declared(found: ViolatingSet, result: AuditResult) -> bool:
-    return set(result.declared).issuperset(found.columns)
+def _is_declared(violation: ViolatingSet, result: AuditResult) -> bool:
+    return set(result.declared).issuperset(violation.columns)
 
 
-def _undeclared(found: ViolatingSet, result: AuditResult) -> str:
+def _undeclared(violation: ViolatingSet, result: AuditResult) -> str:
     """Return which columns of a set are not declared to be known to others; nothing without a declaration."""
-    others = tuple(name for name in found.columns if name not in result.declared)
+    others = tuple(name for name in violation.columns if name not in result.declared)
     if not result.declared or not others:
         return ""
     kind = "is no declared quasi-identifier" if len(others) == 1 else "are no declared quasi-identifiers"
@@ -314,23 +280,23 @@ def _together(columns: tuple[str, ...]) -> str:
     return f"{columns[0]} alone" if len(columns) == 1 else f"{_few(columns)} together"
 
 
-def _about_set(found: ViolatingSet, result: AuditResult) -> str:
-    together = "alone exposes" if found.size == 1 else "together expose"
+def _about_set(violation: ViolatingSet, result: AuditResult) -> str:
+    together = "alone exposes" if violation.size == 1 else "together expose"
     return (
-        f"{in_words(found.columns)} {together} "
-        f"{share_in_words(found.people_at_risk or 0, result.people)}; the smallest "
-        f"class has {counted(found.smallest_class or 0, 'person', 'people')}"
-        f"{_undeclared(found, result)}."
+        f"{in_words(violation.columns)} {together} "
+        f"{share_in_words(violation.people_at_risk or 0, result.people)}; the smallest "
+        f"class has {counted(violation.smallest_class or 0, 'person', 'people')}"
+        f"{_undeclared(violation, result)}."
     )
 
 
 def _about_quasi_identifiers(result: AuditResult) -> Iterator[str]:
-    whole = result.quasi_identifiers
-    if whole is None or not whole.columns:
+    combined = result.quasi_identifiers
+    if combined is None or not combined.columns:
         return
     yield (
-        f"By {_few(whole.columns)} together, {share_in_words(whole.people_at_risk, result.people)} are in "
-        f"classes of fewer than {result.k}."
+        f"By {_few(combined.columns)} together, "
+        f"{share_in_words(combined.people_at_risk, result.people)} are in classes of fewer than {result.k}."
     )
 
 
@@ -338,8 +304,8 @@ def _about_risk(result: AuditResult) -> Iterator[str]:
     risk = result.risk
     if risk is None:
         return
-    whole = result.quasi_identifiers
-    is_same = whole is not None and set(risk.columns) == set(whole.columns)
+    combined = result.quasi_identifiers
+    is_same = combined is not None and set(risk.columns) == set(combined.columns)
     # an audit of some columns has the risk of all that are declared
     knowledge = (
         "that somebody is in the table" if is_same else f"{_few(risk.columns)} of somebody in the table"

@@ -31,17 +31,7 @@ _ARGUMENTS = {
 
 
 def suggest(db: Database, request: SuggestRequest) -> tuple[Suggestion, ...]:
-    """Propose a role for each column of a relation, with reasons, in the relation's order.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL or has no rows, or the time limit is no time.
-    UnknownName
-        If the relation does not exist.
-    NotPermitted
-        If the caller may not read it.
-    """
+    """Propose a role for each column of a relation, with reasons, in the relation's order."""
     request.check()
     known = look_up(db, request.relation)
     facts = known.relation.columns
@@ -65,7 +55,8 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
     if not counts["rows"]:
         raise no_rows(known.relation)
     statistics = _statistics(worker, known, columns, counts["rows"])
-    tables = _tables_of_people(db, known)
+    references = db.rows(statement("suggest_references"), known.relation.oid)
+    tables = {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
     repeated = _repeated(db, known, columns, tables)
     constant = _constant(db, known, columns, statistics, is_sample=counts["rows"] > _MOST_ROWS)
     return [
@@ -80,7 +71,7 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
 
 
 def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
-    """Say what to do with what is proposed."""
+    """Name the statement that declares the proposed roles."""
     if any(one.role == "quasi_identifier" for one in suggestions):
         db.notice(
             f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}"
@@ -90,17 +81,7 @@ def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> 
 
 
 def declaring(relation: Identifier | str, suggestions: Sequence[Suggestion], between: str = ", ") -> str:
-    """Return the statement that declares what is proposed.
-
-    Parameters
-    ----------
-    relation : Identifier or str
-        The relation; its qualified, quoted name.
-    suggestions : sequence of Suggestion
-        For each column one.
-    between : str
-        What stands between two arguments.
-    """
+    """Return the statement that declares what is proposed for a relation: its quoted name."""
     arguments = [str(Literal(str(relation)))]
     for role, argument in _ARGUMENTS.items():
         names = [one.column for one in suggestions if one.role == role]
@@ -127,7 +108,7 @@ def _count_columns(db: Database, known: Subject) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Statistics:
-    """What the worker counted of one column: values, NULL being one, and its determinants and dependents."""
+    """Counts of one column's values, NULL being one, and its determinants and dependents."""
 
     rows: int
     distinct: int
@@ -146,7 +127,7 @@ def _statistics(
             f"Whether columns tell each other was looked at among {MAX_COLUMNS} at a time, in their order."
         )
     source = _sampled(worker.db, known, rows)
-    found: dict[str, _Statistics] = {}
+    statistics: dict[str, _Statistics] = {}
     is_complete = True
     for first in range(0, len(columns), MAX_COLUMNS):
         some = columns[first : first + MAX_COLUMNS]
@@ -155,13 +136,13 @@ def _statistics(
             continue
         answer = worker.run("columns", counted.row_types, share=len(some) / (len(columns) - first))
         is_complete = is_complete and answer["is_complete"]
-        found |= {
+        statistics |= {
             column.name: _statistics_of(place, some, counted.rows, answer)
             for place, column in enumerate(some)
         }
     if not is_complete:
         worker.db.notice("The time did not suffice to look at all pairs of columns.")
-    return found
+    return statistics
 
 
 def _statistics_of(
@@ -190,12 +171,6 @@ def _sampled(db: Database, known: Subject, rows: int) -> Identifier | Fragment:
     return Fragment(
         f"(SELECT * FROM {relation} WHERE pg_catalog.random() < {_MOST_ROWS / rows!r}) AS sampled"
     )
-
-
-def _tables_of_people(db: Database, known: Subject) -> dict[str, str]:
-    """Return which columns refer to a table that is named like a list of people."""
-    references = db.rows(statement("suggest_references"), known.relation.oid)
-    return {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
 
 
 def _repeated(

@@ -39,7 +39,7 @@ from kanon_pg.core.grouping import DEFAULT_EPSILON
 from kanon_pg.core.risk import THRESHOLD
 from kanon_pg.curves import CURVE, DEFAULT_KS, Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.classes import Grouped
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.measures import MEASURE, Measures
 from kanon_pg.relations.arguments import DEFAULT_SECONDS

@@ -36,7 +36,7 @@ from kanon_pg.reports import document
 from kanon_pg.reports.costs import releases_section, together_section
 from kanon_pg.reports.document import visible
 from kanon_pg.reports.risk import risk_section
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 MOST_SETS = 40
 """Sets that are shown; JSON has all of them."""
@@ -115,7 +115,7 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
         yield _heading(together.title)
         (table,) = together.tables
         yield listing(table.headings, table.rows, frozenset(table.headings[1:]))
-    steps = next_steps(result)
+    steps = [*next_steps(result)]
     if steps:
         yield _heading("What to do next")
         for step in steps:
@@ -172,7 +172,7 @@ def _markdown_lines(result: AuditResult) -> Iterator[str]:
             if not (part.figures or part.tables):
                 yield from map(_plain, part.sentences)
             yield from _tables([figure.table for figure in part.figures] + list(part.tables))
-    steps = next_steps(result)
+    steps = [*next_steps(result)]
     if steps:
         yield from _section("What to do next")
         for step in steps:

@@ -39,7 +39,7 @@ from kanon_pg.release.declare import linking
 from kanon_pg.release.declare.linking import LINK
 from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 from kanon_pg.release.publish.report import ReleaseReport
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,15 +69,12 @@ class MinimalUniques:
         Pairs of a class and a set of 1, 2, ... columns that is minimal for it, up to `complete_columns`.
     people_by_size : tuple of int
         People whose smallest such set has 1, 2, ... columns.
-    sets_by_column : tuple of int
-        Per requested column: those of the pairs whose set contains it.
     complete_columns : int
         All sets of at most so many columns are counted, and no others.
     """
 
     sets_by_size: tuple[int, ...]
     people_by_size: tuple[int, ...]
-    sets_by_column: tuple[int, ...]
     complete_columns: int
 
 

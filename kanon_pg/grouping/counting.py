@@ -13,7 +13,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, UnsuitableColumn
-from kanon_pg.grouping.found import FoundValue
+from kanon_pg.grouping.classes import GroupedValue
 from kanon_pg.grouping.request import GroupingRequest, RegionsRequest
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
@@ -24,15 +24,7 @@ NUMBERS = WHOLE | {"numeric", "float4", "float8"}
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """A relation and how its rows count.
-
-    Parameters
-    ----------
-    subject : Subject
-        Table or view.
-    weight : ColumnFacts or None
-        What a row weighs; None: people count, or rows if nothing identifies people.
-    """
+    """A relation and the column that its rows weigh; without one people count, or rows if nobody is known."""
 
     subject: Subject
     weight: ColumnFacts | None
@@ -49,13 +41,13 @@ class Weighing:
 
     @property
     def unit(self) -> str:
-        """What sizes count."""
+        """Unit of sizes: people, rows, or the weight column."""
         if self.weight is not None:
             return self.weight.name
         return "rows" if self.entity is None else "people"
 
     def parts(self) -> dict[str, object]:
-        """Return what queries interpolate, but for the values."""
+        """Return the parts of queries, but for the values."""
         return {
             "relation": self.subject.source,
             "entity": None if self.entity is None else self.entity.expression,
@@ -68,15 +60,6 @@ def resolve_weighing(db: Database, call: GroupingRequest) -> Weighing:
 
     With a declared entity each person counts once, at the value that most of their rows have (the first of
     several), so that no class is taken for larger than it is. A weight column takes the place of that.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL.
-    UnknownName
-        If the relation or the weight column does not exist.
-    UnsuitableColumn
-        If the weight is no whole or decimal number, or people cannot be distinguished.
     """
     subject = resolve(db, call.relation)
     weight = None if call.weight is None else subject.relation.column(call.weight)
@@ -89,17 +72,7 @@ def resolve_weighing(db: Database, call: GroupingRequest) -> Weighing:
 
 
 def value_column(db: Database, weighing: Weighing, name: str) -> CanonicalColumn:
-    """Return a column whose values are grouped.
-
-    Raises
-    ------
-    UnknownName
-        If the relation has no such column.
-    NotPermitted
-        If the caller may not read it.
-    UnsuitableColumn
-        If its type has no equality or order.
-    """
+    """Return a column whose values are grouped; refuse one that cannot be read or compared."""
     facts = weighing.relation.column(name)
     _require_counted(db, weighing, (facts,))
     require_equality(db, (facts,), "be grouped")
@@ -118,20 +91,13 @@ def coordinates(db: Database, weighing: Weighing, x: str, y: str | None) -> tupl
     """Return expressions for the coordinates of a row: of two columns of numbers, or of one of points.
 
     Points are PostgreSQL's own, or PostGIS's geometry and geography, wherever that is installed.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        As `value_column`.
-    UnsuitableColumn
-        If a column has neither.
     """
     columns = tuple(weighing.relation.column(name) for name in (x, y) if name is not None)
     _require_counted(db, weighing, columns)
     if len(columns) == 1:
-        found = _of_points(columns[0])
-        if found is not None:
-            return found
+        of_points = _of_points(columns[0])
+        if of_points is not None:
+            return of_points
     elif all(column.base_type in NUMBERS for column in columns):
         first, second = (Fragment(f"{column.identifier}::double precision") for column in columns)
         return first, second
@@ -164,21 +130,13 @@ _MOST_WEIGHT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class CountedValues:
-    """The values of a column, in its order.
+    """The values of a column, in its order, and what stands for missing ones."""
 
-    Parameters
-    ----------
-    values : tuple of FoundValue
-        With class number 0.
-    missing : FoundValue or None
-        What stands for missing values, None if there are none.
-    """
-
-    values: tuple[FoundValue, ...]
-    missing: FoundValue | None
+    values: tuple[GroupedValue, ...]
+    missing: GroupedValue | None
 
     def weights(self) -> list[int]:
-        """Return what each value weighs."""
+        """Return the weight of each value."""
         return [value.weight for value in self.values]
 
     def weighed(self) -> list[Weighed]:
@@ -192,24 +150,7 @@ def count_values(
     column: CanonicalColumn,
     positions: tuple[Fragment, Fragment] | None = None,
 ) -> CountedValues:
-    """Return the values of a column.
-
-    Parameters
-    ----------
-    weighing : Weighing
-        How rows count.
-    column : CanonicalColumn
-        What has the values.
-    positions : tuple of Fragment, optional
-        Expressions for a place on the map.
-
-    Raises
-    ------
-    InputError
-        If the relation is empty or a weight cannot be used.
-    MemoryExceeded
-        If there are more than `MOST_VALUES`.
-    """
+    """Return the values of a column, with their mean positions if expressions for these are given."""
     x, y = positions or (None, None)
     query = statement(
         "group_values",
@@ -219,10 +160,9 @@ def count_values(
         y=y,
         **weighing.parts(),
     )
-    rows = _rows(db, weighing, query)
     values = [
-        FoundValue(row["shown"], 0, _weight(weighing, row), row["x"] if x else None, row["y"] if x else None)
-        for row in rows
+        GroupedValue(row["shown"], 0, _weight(weighing, row), *((row["x"], row["y"]) if positions else ()))
+        for row in _rows(db, weighing, query)
     ]
     missing = values.pop() if values[-1].value is None else None
     return CountedValues(tuple(values), missing)
@@ -231,7 +171,7 @@ def count_values(
 def count_points(db: Database, weighing: Weighing, x: Fragment, y: Fragment) -> CountedValues:
     """Return the different points of a relation; parameters and errors as of `count_values`."""
     rows = _rows(db, weighing, statement("group_points", x=x, y=y, **weighing.parts()))
-    values = [FoundValue(None, 0, _weight(weighing, row), row["x"], row["y"]) for row in rows]
+    values = [GroupedValue(None, 0, _weight(weighing, row), row["x"], row["y"]) for row in rows]
     missing = values.pop() if values[-1].x is None else None
     return CountedValues(tuple(values), missing)
 
@@ -242,8 +182,7 @@ def _rows(db: Database, weighing: Weighing, query: Statement) -> Sequence[Any]:
         rows = db.read(query, MOST_VALUES + 1)
     if len(rows) > MOST_VALUES:
         raise MemoryExceeded(
-            f"The column has more than {MOST_VALUES:,} different values.",
-            hint="Round them first, in a view.",
+            f"The column has more than {MOST_VALUES:,} different values.", hint="Round them first, in a view."
         )
     if not rows:
         raise no_rows(weighing.relation)
@@ -261,29 +200,13 @@ def _weight(weighing: Weighing, row: Any) -> int:
     return int(text)
 
 
-def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> CountedValues:
-    """Refuse values that no classes of k can be made of.
-
-    Parameters
-    ----------
-    missing_apart : bool
-        Whether missing values must be a class of their own.
-
-    Returns
-    -------
-    CountedValues
-        The same; if missing values need no class of their own they are the last of the values.
-
-    Raises
-    ------
-    InfeasibleError
-        If the values, or the missing ones that must be apart, have less than k.
-    """
+def require_enough(counted: CountedValues, k: int, *, missing_alone: bool) -> CountedValues:
+    """Refuse values that no classes of k can be made of."""
     missing = counted.missing
-    if not missing_apart and missing is not None:
+    if not missing_alone and missing is not None:
         counted = CountedValues((*counted.values, missing), None)
     require_total(sum(counted.weights()), k)
-    if missing_apart and missing is not None and missing.weight < k:
+    if missing_alone and missing is not None and missing.weight < k:
         raise InfeasibleError(
             f"Rows without a value have less than k = {k:,} and fit into no class.",
             hint="Leave them out by a view: WHERE the column IS NOT NULL.",
@@ -294,15 +217,7 @@ def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> Co
 def neighbours(
     db: Database, call: RegionsRequest, weighing: Weighing, counted: CountedValues
 ) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of neighbours as places in the values; others than those are left out.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        As for any relation and its columns.
-    InputError
-        If the adjacency has fewer than two columns, too many rows, or no pair of two values.
-    """
+    """Return the pairs of neighbours as places in the values; others than those are left out."""
     relation = describe(db, call.adjacency, weighing.subject.role)
     names = call.neighbours or [column.name for column in relation.columns[:2]]
     if len(names) < 2:
@@ -328,22 +243,22 @@ def neighbours(
             f"The adjacency has more than {MOST_EDGES:,} rows.", hint="Each pair is needed only once."
         )
     place = {value.value: number for number, value in enumerate(counted.values) if value.value is not None}
-    found = {
+    pairs = {
         (min(pair), max(pair))
         for row in rows
         if row["one"] in place and row["other"] in place
         for pair in [(place[row["one"]], place[row["other"]])]
         if pair[0] != pair[1]
     }
-    if not found and len(place) > 1:
+    if not pairs and len(place) > 1:
         raise InputError(
             f"No row of {relation.identifier} names two values of the column.",
             hint="Compare the spellings; neighbours => '{one,other}' names the columns of the adjacency.",
         )
-    return tuple(sorted(found))
+    return tuple(sorted(pairs))
 
 
-def numbered(values: Sequence[FoundValue], classes: Sequence[int]) -> tuple[FoundValue, ...]:
+def numbered(values: Sequence[GroupedValue], classes: Sequence[int]) -> tuple[GroupedValue, ...]:
     """Return values with their classes, numbered from 1."""
     return tuple(
         replace(value, class_number=number + 1) for value, number in zip(values, classes, strict=True)

@@ -26,23 +26,12 @@ Column = Annotated[str | None, Argument("name", "What is grouped; an SQL keyword
 K = Annotated[int, Argument("integer", "Least size of a class, at least 2.")]
 Weight = Annotated[str | None, Argument("name", "Column to add up in place of counting people.")]
 Cost = Annotated[
-    str,
-    Argument("text", "max: size of the largest class; sum: what the classes of all have beyond k."),
+    str, Argument("text", "max: size of the largest class; sum: what the classes of all have beyond k.")
 ]
 
 
 class GroupingRequest:
-    """What every way of grouping takes; each has these fields in its own order, which is SQL's.
-
-    Parameters
-    ----------
-    weight : str, optional
-        Numeric column whose sum a value weighs; else people, or rows if no entity is declared.
-    cost : str
-        One of `COSTS`.
-    time_limit : float
-        Seconds for searching, > 0; counting is not part of it.
-    """
+    """Arguments that all ways of grouping have, each in its own order, which is SQL's."""
 
     __slots__ = ()
 
@@ -78,17 +67,7 @@ class IntervalsRequest(GroupingRequest):
 
 @dataclass(frozen=True, slots=True)
 class LabelsRequest(GroupingRequest):
-    """The arguments of ``kanon_groups``.
-
-    Parameters
-    ----------
-    column : str
-        Its values are labels without order.
-    method : str
-        One of `LABEL_METHODS`.
-    epsilon : float
-        Of the relaxed scheme, between 0 and 1/2.
-    """
+    """The arguments of ``kanon_groups``."""
 
     relation: AnyRelation
     column: Column
@@ -116,14 +95,8 @@ class RegionsRequest(GroupingRequest):
 
     Parameters
     ----------
-    column : str
-        Its values are the nodes of a graph.
     adjacency : str
         Table or view with a row for each pair of neighbours, in one direction or both.
-    neighbours : sequence of str, optional
-        The two columns of it; its first two unless given.
-    method : str
-        One of `REGION_METHODS`.
     on_light : str
         One of `ON_LIGHT`: what becomes of parts of the map that have less than k.
     positions : tuple of (str, str), optional
@@ -140,8 +113,7 @@ class RegionsRequest(GroupingRequest):
     weight: Weight = None
     method: Annotated[str, Argument("text", "moves, tree or exact.")] = "moves"
     on_light: Annotated[
-        str,
-        Argument("text", "Parts of the map with less than k: other gathers them, refuse refuses."),
+        str, Argument("text", "Parts of the map with less than k: other gathers them, refuse refuses.")
     ] = "other"
     cost: Cost = "max"
     time_limit: TimeLimit = DEFAULT_SECONDS
@@ -164,17 +136,7 @@ class RegionsRequest(GroupingRequest):
 
 @dataclass(frozen=True, slots=True)
 class RectanglesRequest(GroupingRequest):
-    """The arguments of ``kanon_rectangles``.
-
-    Parameters
-    ----------
-    x : str
-        Column of numbers, or of points.
-    y : str, optional
-        Column of numbers; None if `x` has points.
-    method : str
-        One of `RECTANGLE_METHODS`.
-    """
+    """The arguments of ``kanon_rectangles``."""
 
     relation: AnyRelation
     x: Annotated[str | None, Argument("name", "Column of numbers, or of points.")]
@@ -199,12 +161,6 @@ RECTANGLES = Operation(RectanglesRequest)
 
 
 def require_name(argument: str, name: str | None) -> None:
-    """Refuse a column that is not named.
-
-    Raises
-    ------
-    InputError
-        If it is NULL.
-    """
+    """Refuse a column that is not named."""
     if name is None:
         raise InputError(f"{argument} is NULL.", hint="Name a column of the relation.")

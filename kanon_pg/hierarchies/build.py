@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from kanon_pg.core.grouping import GroupingTask, Kind, class_names, packed, unpacked
 from kanon_pg.core.hierarchy import MAX_HEIGHT, GeneralizationHierarchy, from_levels
@@ -38,52 +38,25 @@ _SECONDS = 60.0
 _MOST_ROWS = 1 << 62
 
 
-class ClassFinder(Protocol):
-    """Groups values by their weights into classes of at least `least`."""
-
-    def __call__(
-        self, task: Task, weights: Sequence[int], least: int, *, cost: str, method: str
-    ) -> list[int]:
-        """Return the class of each value; for intervals the values are in order, and so are the classes."""
+ClassFinder = Callable[[Task, Sequence[int], int, str, str], list[int]]
+"""Returns the class of each of some weights, at least so much in each, by cost and method; the weights of
+intervals are in order, and so are the classes."""
 
 
-def finder_in_worker(db: Database) -> ClassFinder:
-    """Return what has classes found in this session's worker.
-
-    Parameters
-    ----------
-    db : Database
-        Says how much memory there is and when to stop.
-    """
-
-    def find(task: Task, weights: Sequence[int], least: int, *, cost: str, method: str) -> list[int]:
-        options = {"k": least, "cost": cost, "seconds": _SECONDS, "method": method, "epsilon": 0.25}
-        arrays: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", weights))}
-        answer = group_in_worker(GroupingTask(task, options, arrays), Caller.of(db, memory_budget(db)))
-        return unpacked("<i8", answer.class_of)
-
-    return find
+def classes_in_worker(
+    db: Database, task: Task, weights: Sequence[int], least: int, cost: str, method: str
+) -> list[int]:
+    """Return classes as a `ClassFinder` does, by this session's worker."""
+    options = {"k": least, "cost": cost, "seconds": _SECONDS, "method": method, "epsilon": 0.25}
+    arrays: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", weights))}
+    answer = group_in_worker(GroupingTask(task, options, arrays), Caller.of(db, memory_budget(db)))
+    return unpacked("<i8", answer.class_of)
 
 
 def nested_classes(
     weights: Sequence[int], least: Sequence[int], find: Callable[[Sequence[int], int], list[int]]
 ) -> list[list[int]]:
-    """Return per level the class of each value; the classes of a level are made of those of the level below.
-
-    Parameters
-    ----------
-    weights : sequence of int
-        Rows per value.
-    least : sequence of int
-        Fewest rows of a class at each level, rising.
-    find : callable
-        Classes of weights, numbered from 0.
-
-    Raises
-    ------
-    InfeasibleError
-        If all values together have fewer rows than a class needs.
-    """
+    """Return per level the class of each value; those of a level are made of those of the level below."""
     if sum(weights) < max(least):
         raise InfeasibleError(
             f"All values together have {sum(weights):,} rows, fewer than {max(least):,}.",
@@ -102,13 +75,7 @@ def nested_classes(
 
 
 def take_least(spec: Spec) -> list[int]:
-    """Take the fewest rows of a class per level.
-
-    Raises
-    ------
-    InputError
-        If they are not there or do not rise.
-    """
+    """Take the fewest rows of a class per level."""
     least = spec.wholes("least", 1, _MOST_ROWS)
     if not least or any(low >= high for low, high in pairwise(least)):
         raise InputError(
@@ -124,25 +91,17 @@ def classes(find: ClassFinder, values: ColumnValues, spec: Spec) -> Generalizati
     Intervals are cut at the roundest place between two values, and the outer ones have no end: no extreme
     value becomes a bound.
 
-    Parameters
-    ----------
-    values : ColumnValues
-        Values of any type; numbers, dates and timestamps are taken in their order.
-    spec : Spec
-        ``least``: fewest rows of a class, or one number per level, rising. ``cost``: ``max`` (unless given)
-        for a small largest class, ``sum`` for few people too many. ``method``: ``spread`` (unless given) or
-        ``fold``, for values without order.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn, InfeasibleError
-        If the keys cannot be understood, the values are no finite numbers or moments, or have too few rows.
+    `spec` has ``least``: fewest rows of a class, or one number per level, rising. ``cost``: ``max`` (unless
+    given) for a small largest class, ``sum`` for few people too many. ``method``: ``spread`` (unless given)
+    or ``fold``, for values without order.
     """
     least, cost = take_least(spec), spec.text("cost", COSTS) or "max"
     if range_type(values.column.base_type) is not None:
-        return _intervals(values, least, partial(find, "intervals", cost=cost, method=""))
+        return _intervals(values, least, lambda weights, fewest: find("intervals", weights, fewest, cost, ""))
     method = spec.text("method", METHODS) or METHODS[0]
-    levels = nested_classes(values.rows, least, partial(find, "labels", cost=cost, method=method))
+    levels = nested_classes(
+        values.rows, least, lambda weights, fewest: find("labels", weights, fewest, cost, method)
+    )
     weighed = list(zip(values.texts, values.rows, strict=True))
     names = [(level, class_names(weighed, level, max(level) + 1)) for level in levels]
     return from_levels(values.texts, [[named[number] for number in level] for level, named in names])
@@ -191,18 +150,8 @@ def prefixes(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     What is not kept is masked up to the length of the longest value. A value that is no longer than what is
     kept stays as it is.
 
-    Parameters
-    ----------
-    values : ColumnValues
-        Values of any type, taken as texts.
-    spec : Spec
-        ``keep``: characters kept at each level, falling; unless given, one less each level, or ``step`` less.
-        ``mask``: one character, ``*`` unless given.
-
-    Raises
-    ------
-    InputError
-        If the keys do not fit the values.
+    `spec` has ``keep``: characters kept at each level, falling; unless given, one less each level, or
+    ``step`` less. ``mask``: one character, ``*`` unless given.
     """
     longest = max(len(text) for text in values.texts)
     step, mask = spec.whole("step", 1, _LONGEST), spec.text("mask")
@@ -240,25 +189,15 @@ _ADDRESSES = frozenset({"inet", "cidr", "text", "varchar", "bpchar"})
 def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """Build the hierarchy of the networks in which addresses lie.
 
-    Parameters
-    ----------
-    values : ColumnValues
-        Addresses or networks of either version, of type inet, cidr or text.
-    spec : Spec
-        ``prefixes`` and ``prefixes6``: lengths of the network part per level, falling, for the versions 4
-        and 6; (24, 16, 8) and (64, 48, 32) unless given. Both must have the same number of levels.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn
-        If the lengths do not fall, or a value is no address.
+    `spec` has ``prefixes`` and ``prefixes6``: lengths of the network part per level, falling, for the
+    versions 4 and 6; (24, 16, 8) and (64, 48, 32) unless given. Both must have the same number of levels.
     """
     if values.column.base_type not in _ADDRESSES:
         raise values.unsuitable("networks", "addresses: inet, cidr and texts")
     four, six = spec.wholes("prefixes", 0, 32), spec.wholes("prefixes6", 0, 128)
     lengths = {4: list(_V4) if four is None else four, 6: list(_V6) if six is None else six}
-    found = [_network(values, text) for text in values.texts]
-    versions = {network.version for network in found}
+    parsed = [_network(values, text) for text in values.texts]
+    versions = {network.version for network in parsed}
     used = [lengths[version] for version in sorted(versions)]
     if any(not one or any(a <= b for a, b in pairwise(one)) for one in used):
         raise InputError(
@@ -270,7 +209,7 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
             hint='For example: "prefixes": [24, 16, 8], "prefixes6": [64, 48, 32].',
         )
     levels = [
-        [_supernet(network, lengths[network.version][level]) for network in found]
+        [_supernet(network, lengths[network.version][level]) for network in parsed]
         for level in values.by_level(range(len(used[0])))
     ]
     return from_levels(values.texts, levels, keeps_all=four is not None or six is not None)
@@ -299,20 +238,10 @@ _LABEL = "(other)"
 def priority(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """Build the hierarchy that merges the least frequent values first, or the last of a given order.
 
-    Parameters
-    ----------
-    values : ColumnValues
-        Values of any type, taken as texts.
-    spec : Spec
-        ``keep``: how many values stay as they are at each level, falling; half of those below unless given.
-        ``order``: values, the most important first; those not named follow, the most frequent first.
-        ``label``: what the others are called, ``(other)`` unless given; from the second level on the
-        number of the level follows, since there are more of them.
-
-    Raises
-    ------
-    InputError
-        If the numbers do not fall, or the label is one of the values.
+    `spec` has ``keep``: how many values stay as they are at each level, falling; half of those below unless
+    given. ``order``: values, the most important first; those not named follow, the most frequent first.
+    ``label``: what the others are called, ``(other)`` unless given; from the second level on the number of
+    the level follows, since there are more of them.
     """
     keep, label = spec.wholes("keep", 0, _MOST), spec.text("label") or _LABEL
     named = {text: place for place, text in reversed(list(enumerate(spec.texts("order") or [])))}
@@ -377,33 +306,13 @@ def build(
 ) -> HierarchyDefinition:
     """Build a hierarchy over all values that a column has now, NULL apart.
 
-    Parameters
-    ----------
-    spec : mapping
-        ``{"builder": NAME, ...}`` with the name of a builder, and the keys of that builder.
-    options : mapping, optional
-        Those of `kanon_pg.hierarchies.definition.StoringOptions`.
-    argument : str
-        What the caller calls the specification.
-
-    Returns
-    -------
-    HierarchyDefinition
-        Checked; the output is a range type for intervals, dates, and classes of what has an order, else text.
-
-    Raises
-    ------
-    InputError
-        If the specification cannot be understood.
-    UnsuitableColumn
-        If the builder is not for columns of this type.
-    InfeasibleError
-        If there are too few rows for what it wants.
+    `spec` has ``{"builder": NAME, ...}`` with the name of a builder, and the keys of that builder.
     """
     builder_spec, option_spec = Spec(spec, argument), Spec(options, "options")
     kept = take_storing_options(option_spec)
     option_spec.done()
-    builders = BUILDERS | {"classes": Builder(partial(classes, finder_in_worker(db)), makes_ranges=True)}
+    find = partial(classes_in_worker, db)
+    builders = BUILDERS | {"classes": Builder(partial(classes, find), makes_ranges=True)}
     name = builder_spec.text("builder", tuple(builders))
     if name is None:
         raise InputError(

@@ -27,19 +27,9 @@ _DEFAULT = ("day", "month", "year", "decade")
 def calendar(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """Build calendar periods over dates or timestamps; those with time zone are taken in UTC.
 
-    Parameters
-    ----------
-    values : ColumnValues
-        Dates or timestamps of the years 1 to 9999.
-    spec : Spec
-        ``levels``: names of periods in rising order, of hour, day, month, quarter, year, decade, century;
-        day (timestamps only), month, year and decade unless given. ``domain``: the first and the last of the
-        dates that are expected.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn
-        If the periods are unknown or do not rise, or the values are no such moments.
+    `spec` has ``levels``: names of periods in rising order, of hour, day, month, quarter, year, decade,
+    century; day (timestamps only), month, year and decade unless given. ``domain``: the first and the last of
+    the dates that are expected.
     """
     if not values.are_moments:
         raise values.unsuitable("calendar periods", "dates and timestamps")
@@ -83,13 +73,7 @@ def _require_rising(periods: list[str], is_date: bool) -> None:
 
 
 def moment_of(values: ColumnValues, text: str) -> datetime:
-    """Return a value as a moment, in UTC if it has a time zone.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If Python's calendar does not have it.
-    """
+    """Return a value as a moment, in UTC if it has a time zone; refuse other calendars than Python's."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -122,13 +106,6 @@ def _month_start(months: int) -> datetime | None:
 def roundest_moment(low: datetime, high: datetime, *, is_date: bool) -> datetime:
     """Return the start of the longest period that begins after `low` and not after `high`, else `high`.
 
-    Parameters
-    ----------
-    low, high : datetime
-        Two moments, in order.
-    is_date : bool
-        Whether the periods are whole days.
-
     Examples
     --------
     >>> roundest_moment(datetime(1959, 12, 5), datetime(1961, 3, 7), is_date=True)
@@ -142,7 +119,7 @@ def roundest_moment(low: datetime, high: datetime, *, is_date: bool) -> datetime
 
 
 def moment_writer(base_type: str) -> Callable[[datetime], str]:
-    """Return what writes a moment as a column of that type shows it."""
+    """Return the function that writes a moment as a column of that type shows it."""
     if base_type == "date":
         return lambda moment: moment.date().isoformat()
     zone = "+00" if base_type == "timestamptz" else ""

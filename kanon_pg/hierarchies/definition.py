@@ -36,13 +36,7 @@ def folded(hierarchy: GeneralizationHierarchy) -> list[Any]:
 
 
 def unfolded(tree: Any) -> GeneralizationHierarchy:
-    """Return the hierarchy that `folded` made a list of, checked as any other.
-
-    Raises
-    ------
-    InputError
-        If it has another form, or is no hierarchy.
-    """
+    """Return the hierarchy that `folded` made a list of, checked as any other."""
     try:
         values, *folds = tree
         _require(isinstance(values, list) and len(values) <= MAX_VALUES and len(folds) < MAX_HEIGHT)
@@ -74,15 +68,7 @@ def _misshapen() -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class StoringOptions:
-    """What can be said of any hierarchy when it is stored.
-
-    Parameters
-    ----------
-    description : str or None
-        For those who read the list of hierarchies.
-    shared : bool
-        Whether every curator may see and use it.
-    """
+    """Options of any stored hierarchy; every curator sees one that is shared."""
 
     description: str | None = None
     shared: bool = False
@@ -94,8 +80,6 @@ class HierarchyDefinition:
 
     Parameters
     ----------
-    output : str
-        One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     kind : str
         Where it comes from: rows, a table, a taxonomy, or the name of a builder.
     spec : mapping
@@ -122,23 +106,13 @@ def take_storing_options(options: Spec) -> StoringOptions:
 def read_definition(given: Any, kinds: Sequence[str]) -> HierarchyDefinition:
     """Check a definition from outside anew.
 
-    Parameters
-    ----------
-    given : mapping
-        ``rows``: one list per value, which is followed by its nodes from level 1; ``output``: type of the
-        nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
-        has ``tree`` in place of ``rows``.
-    kinds : sequence of str
-        Where a hierarchy can come from.
-
-    Raises
-    ------
-    InputError
-        If it has another form, or is no hierarchy, see `kanon_pg.core.hierarchy.hierarchy_of`.
+    `given` has ``rows``: one list per value, which is followed by its nodes from level 1; ``output``: type of
+    the nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
+    has ``tree`` in place of ``rows``.
     """
-    found: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    rows: Any = found.get("rows")
-    tree: Any = found.get("tree")
+    definition: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    rows: Any = definition.get("rows")
+    tree: Any = definition.get("tree")
     is_folded = rows is None and tree is not None
     if not is_folded and not (isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
         raise InputError(
@@ -146,11 +120,11 @@ def read_definition(given: Any, kinds: Sequence[str]) -> HierarchyDefinition:
             hint='The value first, then its nodes: [["Bern","CH"],["Basel","CH"],["Bonn","DE"]].',
         )
     taken = ("rows", "spec", "tree") if is_folded else ("rows", "spec")
-    fields = Spec({name: one for name, one in found.items() if name not in taken}, "options")
+    fields = Spec({name: one for name, one in definition.items() if name not in taken}, "options")
     kind = fields.text("kind", kinds)
     output, options = fields.text("output", OUTPUTS), take_storing_options(fields)
     fields.done()
-    spec = found.get("spec")
+    spec = definition.get("spec")
     return HierarchyDefinition(
         unfolded(tree) if is_folded else hierarchy_of(rows),
         output or TEXT,

@@ -1,4 +1,4 @@
-"""What every builder of hierarchies is given: the different values of a column, and its keys."""
+"""Inputs of every builder of hierarchies: the different values of a column, and its keys."""
 
 from __future__ import annotations
 
@@ -53,13 +53,7 @@ class ColumnValues:
             yield level
 
     def numbers(self) -> list[Decimal]:
-        """Return the values as numbers, in their order.
-
-        Raises
-        ------
-        UnsuitableColumn
-            If the column has no numbers, or infinity or NaN among them.
-        """
+        """Return the values as numbers, in their order."""
         if self.column.base_type not in _NUMBERS:
             raise self.unsuitable("intervals of numbers", "numbers")
         numbers = [Decimal(text) for text in self.texts]
@@ -84,15 +78,7 @@ class ColumnValues:
 
 
 def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) -> ColumnValues:
-    """Read the different values of a column.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If the type has no equality.
-    InputError
-        If the column has no values but NULL, or too many.
-    """
+    """Read the different values of a column."""
     require_equality(db, (column,), "have a hierarchy")
     command = statement(
         "hierarchy_column_values",
@@ -104,17 +90,17 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
         most=MAX_VALUES + 1,
     )
     with reading(db, relation):
-        found = db.read(command)
-    if not found:
+        values = db.read(command)
+    if not values:
         raise InputError(
             f"Column {column.identifier} has no values.", hint="Build the hierarchy once the table has rows."
         )
-    if len(found) > MAX_VALUES:
+    if len(values) > MAX_VALUES:
         raise InputError(
             f"Column {column.identifier} has more than {MAX_VALUES:,} different values.",
             hint="Round it in a view first, and use that.",
         )
-    texts, rows = (tuple(row[name] for row in found) for name in ("value", "rows"))
+    texts, rows = (tuple(row[name] for row in values) for name in ("value", "rows"))
     return ColumnValues(column, texts, rows, db.checkpoint)
 
 
@@ -129,11 +115,6 @@ class Spec:
         The object; None is an empty one.
     what : str
         The argument, for sentences: ``options``, ``spec``.
-
-    Raises
-    ------
-    InputError
-        If it is no object.
     """
 
     def __init__(self, given: Any, what: str) -> None:
@@ -147,92 +128,86 @@ class Spec:
 
     def text(self, key: str, choices: Sequence[str] | None = None) -> str | None:
         """Take a text, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        if not isinstance(found, str) or (choices is not None and found not in choices):
-            raise self._wrong(key, "one of: " + ", ".join(choices) if choices else "a text")
-        return found
+        wanted = "one of: " + ", ".join(choices) if choices else "a text"
+        return self._take(key, wanted, str, lambda given: choices is None or given in choices)
 
     def flag(self, key: str) -> bool:
         """Take true or false; false if it is not there."""
-        found = self._take(key, False)
-        if not isinstance(found, bool):
-            raise self._wrong(key, "true or false")
-        return found
+        return self._take(key, "true or false", bool) or False
 
     def whole(self, key: str, least: int, most: int) -> int | None:
         """Take a whole number between two others, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        if not is_whole(found) or not least <= found <= most:
-            raise self._wrong(key, f"a whole number from {least} to {most}")
-        return found
+        wanted = f"a whole number from {least} to {most}"
+        return self._take(key, wanted, int, lambda given: is_whole(given) and least <= given <= most)
 
     def numbers(self, key: str) -> list[Decimal] | None:
         """Take a number or a list of numbers, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        listed = found if isinstance(found, list) else [found]
-        if not listed or not all(is_number(number) for number in listed):
-            raise self._wrong(key, "a number or a list of numbers")
-        return [Decimal(str(number)) for number in listed]
+        given = self._take(
+            key, "a number or a list of numbers", object, lambda given: _are(is_number, _listed(given))
+        )
+        return None if given is None else [Decimal(str(number)) for number in _listed(given)]
 
     def number_lists(self, key: str) -> list[list[Decimal]] | None:
         """Take a list of numbers, or a list of such lists, None if it is not there."""
-        found = self._left.get(key)
-        if not (isinstance(found, list) and found and isinstance(found[0], list)):
+        given = self._left.get(key)
+        if not (isinstance(given, list) and given and isinstance(given[0], list)):
             numbers = self.numbers(key)
             return None if numbers is None else [numbers]
-        self._take(key)
-        if not all(isinstance(one, list) and one and all(map(is_number, one)) for one in found):
-            raise self._wrong(key, "a list of numbers or a list of such lists")
-        return [[Decimal(str(number)) for number in one] for one in found]
+        wanted = "a list of numbers or a list of such lists"
+        self._take(
+            key, wanted, list, lambda _: all(isinstance(one, list) and _are(is_number, one) for one in given)
+        )
+        return [[Decimal(str(number)) for number in one] for one in given]
 
     def wholes(self, key: str, least: int, most: int) -> list[int] | None:
         """Take whole numbers between two others, or one, None if they are not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        listed = found if isinstance(found, list) else [found]
-        if not all(is_whole(one) and least <= one <= most for one in listed):
-            raise self._wrong(key, f"a whole number from {least} to {most}, or a list of such numbers")
-        return listed
+        given = self._take(
+            key,
+            f"a whole number from {least} to {most}, or a list of such numbers",
+            object,
+            lambda given: all(is_whole(one) and least <= one <= most for one in _listed(given)),
+        )
+        return None if given is None else _listed(given)
 
     def texts(self, key: str) -> list[str] | None:
         """Take a list of texts, None if it is not there."""
-        found = self._take(key)
-        if found is None:
-            return None
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise self._wrong(key, "a list of texts")
-        return found
+        return self._take(
+            key, "a list of texts", list, lambda given: all(isinstance(one, str) for one in given)
+        )
 
     def has(self, key: str) -> bool:
         """Whether a key is there, and was not taken yet."""
         return self._left.get(key) is not None
 
     def done(self) -> None:
-        """Refuse keys that nobody took.
-
-        Raises
-        ------
-        InputError
-            With the number of them and the keys that there are; a key may be a mistaken value.
-        """
+        """Refuse keys that nobody took, without naming them: a key may be a mistaken value."""
         if self._left:
             raise InputError(
                 f"Argument {self._what}: {len(self._left)} of the keys cannot be used here.",
                 hint=f"These are: {', '.join(self._known)}.",
             )
 
-    def _take(self, key: str, default: Any = None) -> Any:
+    def _take(
+        self, key: str, wanted: str, kind: type[T], holds: Callable[[T], bool] = lambda _: True
+    ) -> T | None:
         self._known.append(key)
-        return self._left.pop(key, default)
+        given = self._left.pop(key, None)
+        if given is None:
+            return None
+        if not (isinstance(given, kind) and holds(given)):
+            raise self._wrong(key, wanted)
+        return given
 
     def _wrong(self, key: str, wanted: str) -> InputError:
         return InputError(
             f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
         )
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _are(kind: Callable[[Any], bool], listed: list[Any]) -> bool:
+    """Return whether a list has something, all of one kind."""
+    return bool(listed) and all(map(kind, listed))

@@ -28,22 +28,12 @@ _MOST_GROUPS = 100_000
 def intervals(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """Build intervals over the numbers of a column.
 
-    Parameters
-    ----------
-    values : ColumnValues
-        Numbers.
-    spec : Spec
-        One of ``width`` (a number, or one per level, each a multiple of the one before; intervals begin at
-        ``origin``, 0 unless given), ``groups`` (number of intervals with about equally many rows, or one per
-        level, each dividing the one before) and ``cuts`` (lower bounds, or one list per level, each part of
-        the one before). Without a list per level, ``factor`` (2) neighbours are merged per level, ``levels``
-        times at most; with cuts there is one level unless factor is given. ``domain``: lowest and highest of
-        the whole numbers that are expected.
-
-    Raises
-    ------
-    InputError, UnsuitableColumn
-        If the keys do not say which intervals, levels would not nest, or the values are no numbers.
+    `spec` has one of ``width`` (a number, or one per level, each a multiple of the one before; intervals
+    begin at ``origin``, 0 unless given), ``groups`` (number of intervals with about equally many rows, or one
+    per level, each dividing the one before) and ``cuts`` (lower bounds, or one list per level, each part of
+    the one before). Without a list per level, ``factor`` (2) neighbours are merged per level, ``levels``
+    times at most; with cuts there is one level unless factor is given. ``domain``: lowest and highest of the
+    whole numbers that are expected.
     """
     ways: dict[str, Callable[[_Line, Spec], _Levels]] = {
         "width": _by_width,

@@ -1,4 +1,4 @@
-"""What users ask of hierarchies: define, read from a table, build over a column, see, forget.
+"""Operations on hierarchies: define, read from a table, build over a column, see, forget.
 
 The requests are the arguments of the SQL functions; what a hierarchy looks like is a tree of lines.
 """
@@ -91,19 +91,8 @@ def define(db: Database, name: str, definition: Any, *, role: str) -> StoredHier
     return storage.store(db, name, read_definition(definition, KINDS), role)
 
 
-def store(db: Database, name: str, definition: HierarchyDefinition, *, role: str) -> StoredHierarchy:
-    """Store what `read_table` or `build_column` returned, see `kanon_pg.hierarchies.storage.store`."""
-    return storage.store(db, name, definition, role)
-
-
 def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDefinition:
-    """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.sources.read_table`.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        If there is no such relation, or the caller may not read it.
-    """
+    """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.sources`."""
     with exact_text(db):
         return sources.read_table(db, describe_readable(db, relation, caller(db)), options)
 
@@ -111,55 +100,31 @@ def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDef
 def build_column(
     db: Database, relation: str, column: str | None, spec: Any, options: Any = None
 ) -> HierarchyDefinition:
-    """Build a hierarchy over a column with the caller's rights, see `kanon_pg.hierarchies.build.build`.
-
-    Raises
-    ------
-    UnknownName, NotPermitted
-        If there is no such column, or the caller may not read it.
-    """
+    """Build a hierarchy over a column with the caller's rights, see `kanon_pg.hierarchies.build`."""
     role = caller(db)
     facts = describe(db, relation, role)
     if column is None:
         raise InputError("The column is NULL.", hint="Name the column that the hierarchy is for.")
-    found = facts.column(column)
-    require_readable(facts, (found,), role)
+    target = facts.column(column)
+    require_readable(facts, (target,), role)
     with exact_text(db):
-        return build.build(db, facts, found, spec, options)
+        return build.build(db, facts, target, spec, options)
 
 
 def content(db: Database, name: str, *, role: str) -> HierarchyContent:
     """Return the latest version of a hierarchy with its values."""
-    found = storage.stored_hierarchy(db, name, role)
-    return HierarchyContent(found, storage.read(db, found))
+    stored = storage.stored_hierarchy(db, name, role)
+    return HierarchyContent(stored, storage.read(db, stored))
 
 
 def show(db: Database, name: str, most: int | None, *, role: str) -> list[str]:
-    """Return a hierarchy as the lines of a tree.
-
-    Parameters
-    ----------
-    most : int
-        Most nodes shown below each, >= 1.
-
-    Raises
-    ------
-    InputError
-        If `most` is no such number.
-    UnknownName, NotPermitted
-        See `kanon_pg.hierarchies.storage.stored_hierarchy`.
-    """
+    """Return a hierarchy as the lines of a tree, at most `most` nodes below each."""
     if most is None or most < 1:
         raise InputError(
             "most must be at least 1.", hint="It is how many nodes are shown below each; 10 is usual."
         )
-    found = content(db, name, role=role)
-    return list(tree_lines(tree_of(found.hierarchy, found.stored.output), most))
-
-
-def drop(db: Database, name: str, *, role: str) -> None:
-    """Forget a hierarchy, see `kanon_pg.hierarchies.storage.drop`."""
-    storage.drop(db, name, role)
+    latest = content(db, name, role=role)
+    return list(tree_lines(tree_of(latest.hierarchy, latest.stored.output), most))
 
 
 def hierarchies(db: Database) -> Sequence[Row]:
@@ -177,19 +142,7 @@ _SIGNED = re.compile(r"-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node with all that is below it.
-
-    Parameters
-    ----------
-    label : str
-        The node as it is published.
-    level : int
-        0 for a value.
-    leaves : int
-        Values below it, itself if it is one.
-    children : tuple of TreeNode
-        The nodes one level below, in the order of numbers within their labels.
-    """
+    """A node with all that is below it, and how many values that are, itself if it is one."""
 
     label: str
     level: int
@@ -200,10 +153,7 @@ class TreeNode:
 def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> TreeNode:
     """Return the top of a hierarchy with everything below it.
 
-    Parameters
-    ----------
-    output : str
-        Type of its nodes; in ranges of numbers a minus is a sign, elsewhere a hyphen.
+    In ranges of numbers a minus is a sign, elsewhere a hyphen.
     """
     numbers = _SIGNED if output in ("int4range", "int8range", "numrange") else _PARTS
     below = {value: TreeNode(value, 0, 1, ()) for value in hierarchy.values}
@@ -218,13 +168,7 @@ def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> TreeNode:
 
 
 def tree_lines(top: TreeNode, most: int = 10) -> Iterator[str]:
-    """Yield the lines of a tree, at most `MOST_LINES` of them.
-
-    Parameters
-    ----------
-    most : int
-        Most children shown of each node, >= 1; a line says how many more there are.
-    """
+    """Yield the lines of a tree, at most `MOST_LINES`, with at most `most` children of each node."""
     lines = _lines(top, most, "", "")
     for _, line in zip(range(MOST_LINES), lines, strict=False):
         yield line
@@ -238,7 +182,7 @@ def _node(label: str, level: int, children: list[TreeNode], numbers: re.Pattern[
 
 
 def _place(label: str, numbers: re.Pattern[str]) -> tuple[bool, list[Decimal], str]:
-    """Return what sorts labels as readers expect: by their numbers, an open beginning first."""
+    """Return the sort key of a label: its numbers, an open beginning first."""
     return not label.startswith("("), [Decimal(number) for number in numbers.findall(label)], label
 
 

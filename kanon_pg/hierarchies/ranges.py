@@ -31,13 +31,7 @@ _BY_BASE_TYPE = {
 
 
 def range_type(base_type: str) -> str | None:
-    """Return the range type for intervals over a column, None if there is none.
-
-    Parameters
-    ----------
-    base_type : str
-        As `kanon_pg.db.catalog.ColumnFacts.base_type`.
-    """
+    """Return the range type for intervals over a column, None if there is none."""
     return _BY_BASE_TYPE.get(base_type)
 
 

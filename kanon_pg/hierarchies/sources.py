@@ -9,6 +9,7 @@ import csv
 import gzip
 import re
 from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,11 +43,6 @@ def read_csv(path: Path, delimiter: str | None = None, header: bool | None = Non
         One character; what follows ``level_0`` if the first line begins so, else a semicolon.
     header : bool, optional
         Whether the first line names the columns; it does if it begins with ``level_0``.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read as such.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         raise InputError("The delimiter is not one character other than a quote or a line end.")
@@ -113,11 +109,6 @@ def taxonomy(
         Whether entries that have entries below them are values, too; else only the lowest ones are.
     repeats : bool
         Whether a value that is less deep than others repeats itself up to its own level; else it is refused.
-
-    Raises
-    ------
-    InputError
-        If an entry is NULL, occurs twice, has two parents, or is above itself, or depths differ.
     """
     parents = _parents(entries)
     depths = _depths(parents)
@@ -163,22 +154,17 @@ def _parents(entries: Iterable[tuple[str | None, str | None]]) -> dict[str, str 
 
 def _depths(parents: dict[str, str | None]) -> dict[str, int]:
     """Return how deep each entry is: 1 without parent."""
-    depths: dict[str, int] = {}
-    for entry in list(parents):
-        way: dict[str, None] = {}
-        climbing: str | None = entry
-        while climbing is not None and climbing not in depths:
-            if climbing in way:
-                raise InputError(
-                    "The hierarchy is not a tree: it has a cycle, in which entries are above themselves.",
-                    hint="Follow the parents from entry to entry; the highest has none.",
-                )
-            way[climbing] = None
-            climbing = parents[climbing]
-        depth = 0 if climbing is None else depths[climbing]
-        for number, one in enumerate(reversed(way), 1):
-            depths[one] = depth + number
-    return depths
+    above = {entry: () if parent is None else (parent,) for entry, parent in parents.items()}
+    depths: dict[str | None, int] = {None: 0}
+    try:
+        for entry in TopologicalSorter(above).static_order():
+            depths[entry] = depths[parents[entry]] + 1
+    except CycleError:  # whose text has the entries
+        raise InputError(
+            "The hierarchy is not a tree: it has a cycle, in which entries are above themselves.",
+            hint="Follow the parents from entry to entry; the highest has none.",
+        ) from None
+    return {entry: depths[entry] for entry in parents}
 
 
 def _path(value: str, parents: dict[str, str | None], depths: dict[str, int], deepest: int) -> list[str]:
@@ -197,25 +183,10 @@ _MOST_ENTRIES = 2 * MAX_VALUES
 def read_table(db: Database, relation: RelationFacts, options: Any = None) -> HierarchyDefinition:
     """Read a hierarchy from a table or view.
 
-    Parameters
-    ----------
-    db : Database
-        May read the relation; dates are written in ISO style.
-    options : mapping, optional
-        ``columns``: the column of the values and those of the levels, rising; all in the relation's order
-        unless given. Or ``child`` and ``parent``: columns of a table of parents, with ``values`` 'leaves' or
-        'all' and ``uneven`` 'refuse' or 'repeat', see `kanon_pg.hierarchies.sources.taxonomy`. And
-        those of `kanon_pg.hierarchies.definition.StoringOptions`.
-
-    Returns
-    -------
-    HierarchyDefinition
-        Checked; the output is a range type if all levels below the top are of that type.
-
-    Raises
-    ------
-    InputError
-        If the options do not fit the relation, or its rows are no hierarchy.
+    `options` has ``columns``: the column of the values and those of the levels, rising; all in the relation's
+    order unless given. Or ``child`` and ``parent``: columns of a table of parents, with ``values`` 'leaves'
+    or 'all' and ``uneven`` 'refuse' or 'repeat', see `kanon_pg.hierarchies.sources.taxonomy`. And those of
+    `kanon_pg.hierarchies.definition.StoringOptions`.
     """
     given = Spec(options, "options")
     child, parent = given.text("child"), given.text("parent")
@@ -269,13 +240,13 @@ def _rows(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...
         most=_MOST_ENTRIES + 1,
     )
     with reading(db, relation):
-        found = db.read(command)
-    if len(found) > _MOST_ENTRIES:
+        rows = db.read(command)
+    if len(rows) > _MOST_ENTRIES:
         raise InputError(
             f"{relation.identifier} has more than {_MOST_ENTRIES:,} rows.",
             hint="A hierarchy of so many entries is no use; leave out by a view what no column has.",
         )
-    return [[row[alias] for alias, _ in numbered] for row in found]
+    return [[row[alias] for alias, _ in numbered] for row in rows]
 
 
 def _source(relation: RelationFacts) -> dict[str, str]:

@@ -31,14 +31,6 @@ class StoredHierarchy:
 
     Parameters
     ----------
-    version : int
-        1, 2 ...
-    kind : str
-        Where it comes from, see `HierarchyDefinition`.
-    output : str
-        One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
-    height : int
-        The top level, >= 1.
     nodes : tuple of int
         Different nodes per level, from the values to the top.
     """
@@ -52,28 +44,15 @@ class StoredHierarchy:
 
 
 def stored_hierarchy(db: Database, name: str, role: str, version: int | None = None) -> StoredHierarchy:
-    """Look a hierarchy up that a role may use.
-
-    Parameters
-    ----------
-    version : int, optional
-        The latest unless given.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such hierarchy or version.
-    NotPermitted
-        If somebody else stored it and does not share it.
-    """
-    found = _find(db, name, version, role)
-    if not found["usable"]:
+    """Return a hierarchy that a role may use, in the latest version unless one is given."""
+    row = _find(db, name, version, role)
+    if not row["usable"]:
         raise NotPermitted(
             f"Hierarchy {Identifier((name,))} belongs to another role, which does not share it.",
             hint='Its maker can store it anew with the option {"shared": true}.',
         )
     return StoredHierarchy(
-        name, found["version"], found["kind"], found["output"], found["height"], tuple(found["nodes"])
+        name, row["version"], row["kind"], row["output"], row["height"], tuple(row["nodes"])
     )
 
 
@@ -87,19 +66,7 @@ def held_hierarchy(db: Database, name: str, role: str) -> StoredHierarchy:
 def store(db: Database, name: str | None, definition: HierarchyDefinition, role: str) -> StoredHierarchy:
     """Store a hierarchy as the next version of its name.
 
-    Parameters
-    ----------
-    name : str
-        1 to 63 bytes.
-    definition : HierarchyDefinition
-        Checked already; only ranges are checked here, by the database.
-
-    Raises
-    ------
-    InputError
-        If the name is no name, or ranges do not hold their values, do not nest, or overlap.
-    NotPermitted
-        If the name is that of somebody else's hierarchy.
+    The definition is checked already; only ranges are checked here, by the database.
     """
     if name is None:
         raise InputError("The name of the hierarchy is NULL.", hint="Give it a name, for example 'ages'.")
@@ -126,21 +93,13 @@ def store(db: Database, name: str | None, definition: HierarchyDefinition, role:
 
 
 def drop(db: Database, name: str, role: str) -> None:
-    """Forget a hierarchy with all its versions; releases that were made with it keep their copies.
-
-    Raises
-    ------
-    UnknownName
-        If there is none of this name.
-    NotPermitted
-        If it is somebody else's.
-    """
+    """Forget a hierarchy with all its versions; releases that were made with it keep their copies."""
     _require_owned(db, name, role)
     db.execute(statement("hierarchy_drop"), name)
 
 
 def read(db: Database, stored: StoredHierarchy) -> GeneralizationHierarchy:
-    """Return what a stored hierarchy says of its values, in their order as texts."""
+    """Return the values of a stored hierarchy with their nodes, in their order as texts."""
     return hierarchy_in(db.rows(statement("hierarchy_rows"), stored.name, stored.version))
 
 
@@ -185,10 +144,10 @@ def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
 
 
 def _find(db: Database, name: str, version: int | None, role: str) -> Any:
-    found = db.rows(statement("hierarchy_find"), name, version, role)
-    if not found:
+    rows = db.rows(statement("hierarchy_find"), name, version, role)
+    if not rows:
         raise _unknown(name, version)
-    return found[0]
+    return rows[0]
 
 
 def _unknown(name: str, version: int | None = None) -> UnknownName:
@@ -224,12 +183,7 @@ def _require_nested_ranges(db: Database, name: str, version: int, definition: Hi
     )
     try:
         with db.savepoint():
-            broken = db.row(
-                command,
-                name,
-                version,
-                *([node[part] for node in nodes] for part in range(3)),
-            )
+            broken = db.row(command, name, version, *([node[part] for node in nodes] for part in range(3)))
     except DatabaseError as error:
         if not (error.server_state or "").startswith("22"):
             raise

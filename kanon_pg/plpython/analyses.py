@@ -13,7 +13,7 @@ from kanon_pg.curves import CURVE
 from kanon_pg.db.operation import SqlValue
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.grouping import classifying
-from kanon_pg.grouping.found import point_rows, value_rows
+from kanon_pg.grouping.classes import point_rows, value_rows
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.measures import MEASURE
 from kanon_pg.measures import measure as measure_relation

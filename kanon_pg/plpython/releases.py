@@ -11,7 +11,7 @@ from typing import Any
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.operation import SqlValue, read_json
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
-from kanon_pg.hierarchies import operations
+from kanon_pg.hierarchies import operations, storage
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import releasing
@@ -132,4 +132,4 @@ def show_hierarchy(*arguments: SqlValue) -> list[str]:
 
 def drop_hierarchy(hierarchy: SqlValue) -> None:
     """Serve ``kanon.drop_hierarchy``."""
-    serve(lambda db: operations.drop(db, hierarchy, role=requesting_role(db, "hierarchy_drop")))
+    serve(lambda db: storage.drop(db, hierarchy, requesting_role(db, "hierarchy_drop")))

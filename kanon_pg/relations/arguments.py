@@ -28,13 +28,7 @@ TimeLimit = Annotated[float, Argument("interval", "How long to search; what is n
 
 
 def check_k(k: Any) -> None:
-    """Refuse a k that is no integer or less than 2.
-
-    Raises
-    ------
-    InputError
-        With a sentence for what is wrong.
-    """
+    """Refuse a k that is no integer or less than 2."""
     if k is None:
         raise InputError("k is NULL.", hint="Give the fewest people a class may have, for example 5.")
     if not is_whole(k):
@@ -49,13 +43,7 @@ def check_k(k: Any) -> None:
 
 
 def check_time_limit(seconds: Any) -> None:
-    """Refuse a time limit that is NULL, no number, not above 0, or longer than an interval can be.
-
-    Raises
-    ------
-    InputError
-        With an example.
-    """
+    """Refuse a time limit that is NULL, no number, not above 0, or longer than an interval can be."""
     if seconds is None or not 0 < seconds <= _MOST_SECONDS:  # which NaN is not
         raise InputError(
             "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
@@ -63,13 +51,7 @@ def check_time_limit(seconds: Any) -> None:
 
 
 def check_choice(argument: str, given: Any, known: Sequence[str]) -> None:
-    """Refuse a word that is none of some.
-
-    Raises
-    ------
-    UnknownName
-        With those there are.
-    """
+    """Refuse a word that is none of some."""
     if given not in known:
         raise UnknownName(
             f"There is no {argument} {as_given(given)}.", hint="Choose one of: " + ", ".join(known) + "."
@@ -118,13 +100,7 @@ def check_share(what: str, value: Any, hint: str) -> None:
 
 
 def check_search(method: str, time_limit: float | None, seed: int | None) -> None:
-    """Refuse an unknown method, a time limit that is no time, and a negative seed.
-
-    Raises
-    ------
-    InputError
-        With a sentence for the first of them that is wrong.
-    """
+    """Refuse an unknown method, a time limit that is no time, and a negative seed."""
     check_choice("method", method, METHODS)
     check_time_limit(time_limit)
     if seed is not None and seed < 0:

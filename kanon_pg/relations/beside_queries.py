@@ -12,25 +12,13 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 
 BESIDE_RELEASES = ("allow", "warn", "refuse")
-"""What happens where those who may query a relation may read a release of it, too."""
+"""Rules for releases where those who may query a relation may read a release of it, too."""
 
 
 def check_beside_queries(db: Database, *, relation: int | None = None, release: str | None = None) -> None:
     """Refuse releases beside queries for the same people, or say that there are some.
 
     Called after a relation was protected, or a release published: whoever may read it has the right by then.
-
-    Parameters
-    ----------
-    relation : int, optional
-        OID of the protected relation; any unless given.
-    release : str, optional
-        Name of the release; any unless given.
-
-    Raises
-    ------
-    InputError
-        If the rule of a relation is to refuse it.
     """
     for row in db.rows(statement("releases_beside_queries"), relation, release):
         if row["rule"] == "allow":
@@ -45,20 +33,7 @@ def check_beside_queries(db: Database, *, relation: int | None = None, release: 
 
 
 def refuse_beside_queries(db: Database, relation: int, release: str) -> None:
-    """Refuse a release that `check_beside_queries` will refuse, before it is made.
-
-    Parameters
-    ----------
-    relation : int
-        OID of its base relation.
-    release : str
-        Its name.
-
-    Raises
-    ------
-    InputError
-        If the rule of the relation, or of one that it is a partition of, is to refuse it.
-    """
+    """Refuse a release of a relation that `check_beside_queries` will refuse, before it is made."""
     for row in db.rows(statement("readers_beside_queries"), relation, release):
         raise _refusal(row)
 

@@ -19,26 +19,9 @@ from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION, SENT, form_of,
 _INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
 _FLOATS = frozenset({"float4", "float8"})
 _MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
-_EXACT = (
-    _INTEGERS
-    | _MOMENTS
-    | frozenset(
-        {
-            "bool",
-            "char",
-            "name",
-            "text",
-            "varchar",
-            "time",
-            "uuid",
-            "bytea",
-            "macaddr",
-            "macaddr8",
-            "inet",
-            "cidr",
-        }
-    )
-)
+_EXACT = _INTEGERS | _MOMENTS | {
+    "bool", "char", "name", "text", "varchar", "time", "uuid", "bytea", "macaddr", "macaddr8", "inet", "cidr"
+}  # fmt: skip
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
 _HASHED_AS_THEY_ARE = (_EXACT - SENT.keys()) | {"date", "bytea"}
@@ -62,8 +45,6 @@ class CanonicalColumn:
 
     Parameters
     ----------
-    facts : ColumnFacts
-        The column.
     alias : Identifier
         Name inside the queries (``q1``, ``q2`` ...), free of the user's names.
     weight : float
@@ -145,26 +126,14 @@ class CanonicalColumn:
         return Fragment(cell if own_type == "character" else f"({cell} || '')::{own_type}")
 
     def hashed(self, table: str) -> Fragment:
-        """What stands for the column in a hash: stable across servers and sessions, equal for equal cells.
-
-        Parameters
-        ----------
-        table : str
-            Alias of the query that has the column under `alias`.
-        """
+        """Form of the column in a hash: stable across servers and sessions, equal for equal cells."""
         cell = f"{table}.{self.alias}"
         if self.facts.base_type == _PADDED:
             return Fragment(f'{self._below(cell)}::pg_catalog.text COLLATE "C"')
         return self.look(cell)
 
     def look(self, value: str) -> Fragment:
-        """What stands for a value as readers see it: different for values that look different.
-
-        Parameters
-        ----------
-        value : str
-            A value of the column in SQL.
-        """
+        """Form of a value as readers see it: different for values that look different."""
         facts = self.facts
         if facts.deterministic and facts.base_type in _HASHED_AS_THEY_ARE:
             return Fragment(value)
@@ -231,7 +200,7 @@ def canonical_columns(
 
 
 def as_seen(db: Database, column: ColumnFacts) -> Fragment:
-    """Return what GROUP BY compares of a column: its values, or what readers see of them.
+    """Return the form of a column that GROUP BY compares: its values, or what readers see of them.
 
     Types without an equality (json, point) tell rows apart like any others.
     """

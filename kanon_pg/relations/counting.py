@@ -71,18 +71,7 @@ def count_row_types(
     Partitions on other servers are grouped there: only their row types travel. The caller says with whose
     rights is read (`Database.reading_as`).
 
-    Parameters
-    ----------
-    relation : Identifier or Fragment
-        The base relation, or a subquery with an alias.
-    columns : tuple of CanonicalColumn
-        The quasi-identifiers, at least one.
-    entity : CanonicalColumn, optional
-        What identifies a person.
-    sensitive : tuple of CanonicalColumn
-        Sensitive columns that a privacy model constrains: rows of one type agree on these too.
-    memory_bytes : int
-        Budget for the packed row types in all processes together.
+    Rows of one type agree on the sensitive columns, too: those that a privacy model constrains.
 
     Raises
     ------
@@ -106,14 +95,14 @@ def count_row_types(
         else "count_row_types"
     )
     repeats = query == "count_row_types" and _may_repeat_pairs(db, relation, parts, most_bytes)
-    (found,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
-    if repeats and found["bytes"] > most_bytes:
-        (found,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
-    if found["bytes"] > most_bytes:
+    (counted,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
+    if repeats and counted["bytes"] > most_bytes:
+        (counted,) = db.read(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
+    if counted["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
-        raise _too_many(f"{found['types']:,} row types{pairs}", most, is_budget=is_budget)
-    packed = _packed(found, columns, sensitive)
-    return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+        raise _too_many(f"{counted['types']:,} row types{pairs}", most, is_budget=is_budget)
+    packed = _packed(counted, columns, sensitive)
+    return Counted(packed, counted["tuples"], counted["rows"], counted["people"], int(counted["fingerprint"]))
 
 
 def require_people(
@@ -124,20 +113,7 @@ def require_people(
     *,
     hint: str | None = None,
 ) -> None:
-    """Refuse a relation in which nobody can be hidden among k people, for one of several k.
-
-    Parameters
-    ----------
-    relation, entity : Identifier, CanonicalColumn or None
-        What was counted, and by what people were told apart.
-    hint : str, optional
-        What to do instead; a smaller k unless given.
-
-    Raises
-    ------
-    InfeasibleError
-        If it is empty, or has fewer than k people.
-    """
+    """Refuse a relation in which nobody can be hidden among k people, for one of several k."""
     if not counted.rows:
         raise InfeasibleError(f"{relation} is empty.", hint="Load data first.")
     too_large = [k for k in ks if k > counted.people]
@@ -183,27 +159,27 @@ def _refuse_by_first_rows(
     """Refuse a table of whose first rows alone more types come than memory holds."""
     if not _may_have_more(db, relation, most):
         return
-    (found,) = db.read(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)
-    if found["types"] > most:
+    (sample,) = db.read(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)
+    if sample["types"] > most:
         raise _too_many(f"more than {most:,} row types", most, is_budget=is_budget)
 
 
 def _packed(
-    found: Row, columns: tuple[CanonicalColumn, ...], sensitive: tuple[CanonicalColumn, ...]
+    counted: Row, columns: tuple[CanonicalColumn, ...], sensitive: tuple[CanonicalColumn, ...]
 ) -> PackedRowTypes:
     grouped = tuple(enumerate(columns + sensitive, 1))
-    cells = tuple(found[f"cell_{number}"] for number, _ in grouped)
-    values = tuple(found[f"value_{number}"] if c.kind == "numeric" else None for number, c in grouped)
+    cells = tuple(counted[f"cell_{number}"] for number, _ in grouped)
+    values = tuple(counted[f"value_{number}"] if c.kind == "numeric" else None for number, c in grouped)
     width = len(columns)
     return PackedRowTypes(
         columns=tuple(column.for_solver() for column in columns),
-        keys=found["keys"],
-        rows=found["row_counts"],
-        people=found["people_counts"],
+        keys=counted["keys"],
+        rows=counted["row_counts"],
+        people=counted["people_counts"],
         cells=cells[:width],
         values=values[:width],
-        pair_keys=found["pair_keys"],
-        pair_people=found["pair_people"],
+        pair_keys=counted["pair_keys"],
+        pair_people=counted["pair_people"],
         sensitive_columns=tuple(SensitiveColumn(c.facts.name, c.kind) for c in sensitive),
         sensitive_cells=cells[width:],
         sensitive_values=values[width:],
@@ -218,14 +194,14 @@ def _may_have_more(db: Database, relation: Identifier | Fragment, most: int) -> 
     return rows > most
 
 
-def _too_many(found: str, most: int, *, is_budget: bool) -> MemoryExceeded:
+def _too_many(size: str, most: int, *, is_budget: bool) -> MemoryExceeded:
     if not is_budget:
         return MemoryExceeded(
-            f"The table has {found}; one answer of the server holds about {most:,} row types.",
+            f"The table has {size}; one answer of the server holds about {most:,} row types.",
             hint="Use fewer or coarser quasi-identifiers.",
         )
     return MemoryExceeded(
-        f"The table has {found}; the memory budget holds about {most:,} row types.",
+        f"The table has {size}; the memory budget holds about {most:,} row types.",
         hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
     )
 
@@ -245,8 +221,8 @@ def fingerprint(
 ) -> tuple[int, int]:
     """Return (rows, sum over rows of half a hash) of a relation now; all else as `count_row_types`."""
     parts = _query_parts(db, relation, columns, sensitive, entity)
-    (found,) = db.read(statement("fingerprint_row_types", **parts))
-    return found["rows"], int(found["fingerprint"])
+    (row,) = db.read(statement("fingerprint_row_types", **parts))
+    return row["rows"], int(row["fingerprint"])
 
 
 def _query_parts(
@@ -270,7 +246,7 @@ def _query_parts(
 
 
 def _shards(db: Database, relation: Identifier | Fragment) -> list[Identifier]:
-    """Return what is grouped by itself, where its rows are: partitions, if some lie on other servers."""
+    """Return the partitions that are grouped where their rows are, if some lie on other servers."""
     if not isinstance(relation, Identifier):
         return []
     return [Identifier.of(row["schema"], row["name"]) for row in db.read(statement("shards"), str(relation))]

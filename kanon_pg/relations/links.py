@@ -18,10 +18,6 @@ class LinkedPeople:
 
     Parameters
     ----------
-    relation : RelationFacts
-        The table at the end of the chain.
-    person : tuple of str
-        Its columns that tell them apart.
     column : ColumnFacts
         What tells them apart in `source`.
     source : Identifier or Fragment
@@ -37,17 +33,8 @@ class LinkedPeople:
 def linked_people(db: Database, relation: RelationFacts, role: str) -> LinkedPeople | None:
     """Return whose people the rows of a table are, None if it is not linked.
 
-    Parameters
-    ----------
-    role : str
-        Whose rights count.
-
-    Raises
-    ------
-    UnsuitableRelation
-        If its links lead to nobody any more, or through a table with row-level security.
-    NotPermitted
-        If the role may not read the columns that lead to people.
+    Refused if the links lead to nobody any more, through a table with row-level security, or through columns
+    that the role may not read.
     """
     way = db.rows(statement("way_to_people"), relation.oid)
     if not way:

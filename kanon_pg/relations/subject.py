@@ -1,4 +1,4 @@
-"""What an operation is about: a relation, the role whose rights count, and the roles of the columns.
+"""Subject of an operation: a relation, the role whose rights count, and the roles of the columns.
 
 Roles are the declared ones; of a release, those of its record. Where there are none, or the caller may not
 see them, each operation says what it takes instead.
@@ -46,10 +46,6 @@ class Roles:
     ----------
     identifiers, quasi_identifiers, sensitive, insensitive : tuple of str
         Column names; a column has at most one of these roles.
-    entity : str or None
-        Column that identifies a person who may have several rows.
-    weights : mapping of str to float
-        Cost of a suppressed cell per column, > 0; 1 where not mentioned.
     """
 
     identifiers: tuple[str, ...] = ()
@@ -83,8 +79,8 @@ class Roles:
     def role_of(self, name: str) -> str | None:
         """Return the role of a column, in the singular."""
         singular = {"identifiers": "identifier", "quasi_identifiers": "quasi_identifier"}
-        found = (singular.get(role, role) for role, names in self.groups().items() if name in names)
-        return next(found, None)
+        roles = (singular.get(role, role) for role, names in self.groups().items() if name in names)
+        return next(roles, None)
 
     def names(self) -> Iterator[str]:
         """Yield every column that has a role, a weight, or names people."""
@@ -95,13 +91,7 @@ class Roles:
             yield self.entity
 
     def check(self, relation: RelationFacts) -> None:
-        """Refuse unknown columns, columns with two roles and weights that are not positive numbers.
-
-        Raises
-        ------
-        InputError
-            With a sentence for the first thing that is wrong.
-        """
+        """Refuse unknown columns, columns with two roles and weights that are not positive numbers."""
         seen: dict[str, str] = {}
         for role, names in self.groups().items():
             for name in names:
@@ -139,8 +129,8 @@ def _check_weights(relation: RelationFacts, weights: Any) -> None:
 
 def stored_declaration(db: Database, relation: RelationFacts) -> Roles | None:
     """Return the declaration of a relation as the owner role sees it, None if there is none."""
-    found = db.rows(statement("fetch_declaration"), relation.oid)
-    return Roles.of_row(found[0]) if found else None
+    rows = db.rows(statement("fetch_declaration"), relation.oid)
+    return Roles.of_row(rows[0]) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +139,6 @@ class Subject:
 
     Parameters
     ----------
-    relation : RelationFacts
-        Table or view.
-    role : str
-        Whose rights count.
-    roles : Roles or None
-        Declared, or in the record of a release; None if there are none, or not for the caller.
-    suppressed : ColumnFacts or None
-        In a release the column that lists the suppressed columns of a row.
     release : str or None
         Name of the release, if the caller may know of it.
     knows_releases : bool
@@ -184,7 +166,7 @@ class Subject:
 
     @property
     def source(self) -> Identifier | Fragment:
-        """What is read where people are counted: the relation, or its rows with the person of each."""
+        """Relation to count people in: itself, or its rows with the person of each."""
         return self.relation.identifier if self.people is None else self.people.source
 
     @property
@@ -199,42 +181,28 @@ class Subject:
 
     @property
     def entity(self) -> CanonicalColumn | None:
-        """What identifies a person; None: each row is a person."""
+        """Column that identifies a person; None: each row is a person."""
         if self.people is not None:
             return entity_column(self.people.column)
         name = None if self.roles is None else self.roles.entity
         return None if name is None else entity_column(self.relation.column(name))
 
     @property
-    def told_apart_by(self) -> str | None:
+    def entity_name(self) -> str | None:
         """Name of what identifies a person, with that of its table where the relation is linked."""
         if self.people is not None:
             return f"{self.people.relation.name}.{', '.join(self.people.person)}"
         return None if self.entity is None else self.entity.facts.name
 
     def columns(self, names: Iterable[str]) -> tuple[ColumnFacts, ...]:
-        """Return columns by name in the given order, each once.
-
-        Raises
-        ------
-        UnknownName
-            If there is no such column.
-        InputError
-            If a name is NULL.
-        """
+        """Return columns by name in the given order, each once."""
         given = tuple(dict.fromkeys(names))
         if any(name is None for name in given):
             raise InputError("A column name is NULL.", hint="Leave it out of the list.")
         return tuple(self.relation.column(name) for name in given)
 
     def quasi_identifiers(self, *, but: Sequence[str] = ()) -> tuple[ColumnFacts, ...]:
-        """Return the known quasi-identifiers; where roles are unknown, all columns but keys.
-
-        Parameters
-        ----------
-        but : sequence of str
-            Columns that are none unless they are known to be.
-        """
+        """Return the known quasi-identifiers; where none are known, all columns but keys and `but`."""
         if self.roles is not None:
             return self.columns(self.roles.quasi_identifiers)
         return tuple(
@@ -271,15 +239,6 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
         For operations that act as the owner role, which knows every declaration: the requesting role, which
         must be allowed to read the whole relation. Unless given, the caller's own rights count, and roles are
         known as far as the caller may see them.
-
-    Raises
-    ------
-    InputError
-        If the relation is NULL.
-    UnknownName
-        If it does not exist, or a column was renamed or dropped since its role was declared.
-    NotPermitted
-        If `role` may not read the relation.
     """
     if role is not None:
         facts = describe_readable(db, relation, role)
@@ -290,17 +249,17 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
     known = {"role": context["role"], "knows_releases": context["releases"]}
     suppressed = _suppressed_column(facts)
     if suppressed is None:
-        found = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
+        rows = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
         people = linked_people(db, facts, context["role"]) if context["declarations"] else None
-        roles = _still_there(facts, Roles.of_row(found[0]) if found else None)
+        roles = _still_there(facts, Roles.of_row(rows[0]) if rows else None)
         return Subject(facts, roles=roles, people=people, **known)
     if context["releases"]:
-        found = db.rows(statement("roles_released"), facts.oid)
+        rows = db.rows(statement("roles_released"), facts.oid)
     else:
-        found = db.rows(statement("roles_published"), facts.oid) if context["published_roles"] else ()
-    if not found:
+        rows = db.rows(statement("roles_published"), facts.oid) if context["published_roles"] else ()
+    if not rows:
         return Subject(facts, suppressed=suppressed, **known)
-    row = found[0]
+    row = rows[0]
     return Subject(
         facts,
         roles=Roles.of_row(row),
@@ -322,16 +281,16 @@ def _still_there(relation: RelationFacts, roles: Roles | None) -> Roles | None:
 def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
     if relation.schema != RELEASE_SCHEMA:
         return None
-    found = (c for c in relation.columns if c.name == SUPPRESSED_COLUMN and c.type == "name[]")
-    return next(found, None)
+    candidates = (c for c in relation.columns if c.name == SUPPRESSED_COLUMN and c.type == "name[]")
+    return next(candidates, None)
 
 
 ROWS_ARE_PEOPLE = "Whose rows they are is not published, so each row counts as a person."
-"""What is said of a release whose people the operation cannot count."""
+"""Said of a release whose people the operation cannot count."""
 
 
 def notice_unknown_roles(db: Database, subject: Subject) -> None:
-    """Say what is taken for the roles of a release's columns where the caller may not know them."""
+    """Tell the caller which roles are assumed in a release whose roles they may not know."""
     if subject.is_release and subject.roles is None:
         db.notice(
             "The roles of this release's columns are unknown; all of them count as quasi-identifiers, and "
@@ -347,22 +306,7 @@ def require_usable(
     *,
     also_read: tuple[ColumnFacts, ...] = (),
 ) -> None:
-    """Refuse unless columns can be read and compared, and people be told apart.
-
-    Parameters
-    ----------
-    purpose : str
-        What the columns are to do, see `kanon_pg.db.catalog.require_equality`.
-    also_read : tuple of ColumnFacts
-        Further columns that are read.
-
-    Raises
-    ------
-    NotPermitted
-        If the role may not read the columns, or the one that identifies people.
-    UnsuitableColumn
-        If the type of one of them has no equality.
-    """
+    """Refuse unless columns can be read and compared, and people be told apart."""
     entity = () if subject.entity is None or subject.people is not None else (subject.entity.facts,)
     require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
     require_equality(db, columns, purpose)
@@ -371,13 +315,7 @@ def require_usable(
 
 
 def require_quasi_identifiers(relation: RelationFacts, columns: Sequence[object]) -> None:
-    """Refuse no quasi-identifier, and more than a release can have.
-
-    Raises
-    ------
-    InputError
-        With a sentence that says which to name.
-    """
+    """Refuse no quasi-identifier, and more than a release can have."""
     if not columns:
         raise no_quasi_identifier(relation)
     if len(columns) > MAX_COLUMNS:
@@ -405,13 +343,7 @@ def no_rows(relation: RelationFacts, detail: str | None = None) -> InputError:
 
 
 def refuse_identifying(subject: Subject, names: Iterable[str]) -> None:
-    """Refuse columns that are declared to identify people, which no release publishes.
-
-    Raises
-    ------
-    UnsuitableColumn
-        Names the first of them.
-    """
+    """Refuse columns that are declared to identify people, which no release publishes."""
     known = subject.roles or Roles()
     for name in names:
         if name not in known.identifiers and name != known.entity:

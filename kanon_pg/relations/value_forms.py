@@ -1,4 +1,4 @@
-"""What stands for a value where values are told apart: the same in every session, and nobody's code.
+"""Forms of values by which these are told apart: the same in every session, and nobody's code.
 
 The text of a value depends on settings: of the time zone, of styles of dates, of the digits of numbers. A
 cast to text runs what the owner of a type wrote, if they gave it a cast. So a value is known by what
@@ -23,36 +23,16 @@ from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Identifier
 
 SENT = {
-    "bytea": "byteasend",
-    "date": "date_send",
-    "time": "time_send",
-    "timestamp": "timestamp_send",
-    "timestamptz": "timestamptz_send",
-    "interval": "interval_send",
-    "int8": "int8send",
-    "numeric": "numeric_send",
-    "float4": "float4send",
-    "float8": "float8send",
-    "money": "cash_send",
-    "point": "point_send",
-    "lseg": "lseg_send",
-    "path": "path_send",
-    "box": "box_send",
-    "polygon": "poly_send",
-    "line": "line_send",
-    "circle": "circle_send",
-    "regproc": "regprocsend",
-    "regprocedure": "regproceduresend",
-    "regoper": "regopersend",
-    "regoperator": "regoperatorsend",
-    "regclass": "regclasssend",
-    "regcollation": "regcollationsend",
-    "regtype": "regtypesend",
-    "regrole": "regrolesend",
-    "regnamespace": "regnamespacesend",
-    "regconfig": "regconfigsend",
+    "bytea": "byteasend", "date": "date_send", "time": "time_send", "timestamp": "timestamp_send",
+    "timestamptz": "timestamptz_send", "interval": "interval_send", "int8": "int8send",
+    "numeric": "numeric_send", "float4": "float4send", "float8": "float8send", "money": "cash_send",
+    "point": "point_send", "lseg": "lseg_send", "path": "path_send", "box": "box_send",
+    "polygon": "poly_send", "line": "line_send", "circle": "circle_send", "regproc": "regprocsend",
+    "regprocedure": "regproceduresend", "regoper": "regopersend", "regoperator": "regoperatorsend",
+    "regclass": "regclasssend", "regcollation": "regcollationsend", "regtype": "regtypesend",
+    "regrole": "regrolesend", "regnamespace": "regnamespacesend", "regconfig": "regconfigsend",
     "regdictionary": "regdictionarysend",
-}
+}  # fmt: skip
 """Types of ``pg_catalog`` that are known by their bytes, and what gives these."""
 
 SAME_IN_EVERY_SESSION = frozenset({
@@ -142,15 +122,7 @@ def _assembled(one: Mapping[str, Any], described: Mapping[int, Mapping[str, Any]
 
 
 def form_of(kind: ValueType, value: str) -> str:
-    """Return what stands for a value, as text or bytes, NULL for NULL.
-
-    Parameters
-    ----------
-    kind : ValueType
-        Its type.
-    value : str
-        The value in SQL.
-    """
+    """Return the form of a value in SQL, as text or bytes, NULL for NULL."""
     if kind.kind == "d" and kind.part is not None:
         return form_of(kind.part, f"({value})::{kind.part.name}")
     if kind.kind == "b" and kind.is_built_in and kind.name.name in SENT:

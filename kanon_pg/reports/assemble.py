@@ -9,6 +9,7 @@ from itertools import groupby, zip_longest
 
 from kanon_pg.audit.findings import AuditResult, ColumnFigures, CombinedClasses, Suggestion, ViolatingSet
 from kanon_pg.audit.sentences import (
+    Recommendation,
     about_not_compared,
     counted,
     headline,
@@ -32,8 +33,8 @@ from kanon_pg.reports.document import (
     Section,
     SetLine,
     SetMatrix,
-    SqlStep,
     Table,
+    counts,
     thousands,
 )
 from kanon_pg.reports.risk import classes_section, risk_section
@@ -66,30 +67,30 @@ def sets_section(audit: AuditResult) -> Section:
         "sets",
         "Which columns single people out",
         sentences=tuple(_sentences(audit)),
-        figures=(_figure(audit),) if any(found.columns for found in audit.sets) else (),
+        figures=(_figure(audit),) if any(violation.columns for violation in audit.sets) else (),
     )
 
 
 def _sentences(audit: AuditResult) -> list[str]:
     if audit.sets:
-        found = [
+        sentences = [
             f"A set of columns is listed if some combination of its values is shared by fewer than {audit.k} "
             "people, and no column can be left out of it. Every larger set that contains it singles people "
             "out, too."
         ]
     elif audit.is_complete:
-        found = [
+        sentences = [
             f"None: every combination of values of all {counted(len(audit.columns), 'audited column')} is "
             f"shared by at least {audit.k} people, hence also that of any of them."
         ]
     else:
-        found = ["None was found so far."]
+        sentences = ["None was found so far."]
     limitation = audit.limitation()
     if limitation is not None:
-        found.append(limitation)
+        sentences.append(limitation)
     elif audit.sets:
-        found.append("The list is complete: it is proven that there is no other.")
-    return found
+        sentences.append("The list is complete: it is proven that there is no other.")
+    return sentences
 
 
 def _figure(audit: AuditResult) -> PageFigure:
@@ -125,36 +126,38 @@ def drawable(sets: Sequence[ViolatingSet]) -> tuple[ViolatingSet, ...]:
     """
     chosen: list[ViolatingSet] = []
     columns: set[str] = set()
-    for found in _in_turn(sets):
-        together = columns.union(found.columns)
+    for violation in _in_turn(sets):
+        together = columns.union(violation.columns)
         if len(chosen) < MOST_SETS and (len(together) <= MOST_COLUMNS or not chosen):
-            chosen.append(found)
+            chosen.append(violation)
             columns = together
     return tuple(sorted(chosen, key=_rank))
 
 
 def _in_turn(sets: Sequence[ViolatingSet]) -> Iterator[ViolatingSet]:
     """Yield the first set of each level, then the second of each, and so on."""
-    levels = [list(level) for _, level in groupby(sorted(sets, key=_rank), key=lambda found: found.size)]
+    levels = [
+        list(level) for _, level in groupby(sorted(sets, key=_rank), key=lambda violation: violation.size)
+    ]
     for places in zip_longest(*levels):
-        yield from (found for found in places if found is not None)
+        yield from (violation for violation in places if violation is not None)
 
 
-def _rank(found: ViolatingSet) -> tuple[int, int, tuple[str, ...]]:
-    return found.size, -(found.people_at_risk or 0), found.columns
+def _rank(violation: ViolatingSet) -> tuple[int, int, tuple[str, ...]]:
+    return violation.size, -(violation.people_at_risk or 0), violation.columns
 
 
 def _matrix(audit: AuditResult, shown: Sequence[ViolatingSet]) -> SetMatrix:
-    sizes = Counter(found.size for found in audit.sets)
-    used = {name for found in shown for name in found.columns}
+    sizes = Counter(violation.size for violation in audit.sets)
+    used = {name for violation in shown for name in violation.columns}
     levels = []
-    for size, level in groupby(shown, key=lambda found: found.size):
+    for size, level in groupby(shown, key=lambda violation: violation.size):
         lines = tuple(
             SetLine(
-                frozenset(found.columns),
-                Bar(found.people_at_risk or 0, thousands(found.people_at_risk), "risk"),
+                frozenset(violation.columns),
+                Bar(violation.people_at_risk or 0, thousands(violation.people_at_risk), "risk"),
             )
-            for found in level
+            for violation in level
         )
         drawn = "" if len(lines) == sizes[size] else f"{len(lines)} of "
         levels.append((f"{counted(size, 'column')}: {drawn}{counted(sizes[size], 'set')}", lines))
@@ -163,49 +166,39 @@ def _matrix(audit: AuditResult, shown: Sequence[ViolatingSet]) -> SetMatrix:
 
 
 def _levels(sets: Sequence[ViolatingSet]) -> str:
-    sizes = sorted({found.size for found in sets})
-    return ", ".join(
-        f"{sum(found.size == size for found in sets):,} of {counted(size, 'column')}" for size in sizes
-    )
+    sizes = Counter(violation.size for violation in sets)
+    return ", ".join(f"{sizes[size]:,} of {counted(size, 'column')}" for size in sorted(sizes))
 
 
 def _by_frequency(audit: AuditResult) -> list[str]:
     """Return the columns, those in most sets first, so that lines between dots are short."""
-    often = {name: sum(name in found.columns for found in audit.sets) for name in audit.columns}
+    often = {name: sum(name in violation.columns for violation in audit.sets) for name in audit.columns}
     return sorted(audit.columns, key=lambda name: -often[name])
 
 
 def _table(audit: AuditResult) -> Table:
     hidden = len(audit.sets) - MOST_LINES
-    note = (
-        ""
-        if hidden <= 0
-        else f"{counted(hidden, 'set')} more, of the largest sizes, are in the output of --json."
-    )
+    more = f"{counted(hidden, 'set')} more, of the largest sizes, are in the output of --json."
     return Table(
         f"Minimal sets of columns that single out fewer than {audit.k} people",
         _HEADINGS,
-        tuple(_cells(found) for found in audit.sets[:MOST_LINES]),
+        tuple(_cells(violation) for violation in audit.sets[:MOST_LINES]),
         texts=2,
-        note=note,
+        note=more if hidden > 0 else "",
     )
 
 
-def _cells(found: ViolatingSet) -> tuple[str, ...]:
+def _cells(violation: ViolatingSet) -> tuple[str, ...]:
     return (
-        ", ".join(found.columns) or "(no column: the whole table)",
-        found.kind,
-        thousands(found.people_at_risk),
-        thousands(found.smallest_class),
-        thousands(found.rows_at_risk),
-        thousands(found.distinct_values),
-        _ratio(found.distinction),
-        _ratio(found.separation),
+        ", ".join(violation.columns) or "(no column: the whole table)",
+        violation.kind,
+        *counts(violation.people_at_risk, violation.smallest_class),
+        *counts(violation.rows_at_risk, violation.distinct_values),
+        *(
+            thousands(None) if one is None else f"{one:.4f}"
+            for one in (violation.distinction, violation.separation)
+        ),
     )
-
-
-def _ratio(value: float | None) -> str:
-    return thousands(None) if value is None else f"{value:.4f}"
 
 
 MOST_DRAWN = 15
@@ -235,12 +228,12 @@ def columns_section(audit: AuditResult) -> Section | None:
     )
 
 
-def _sentence(audit: AuditResult, whole: CombinedClasses) -> str:
-    best = max(audit.column_figures, key=lambda column: _saved(column, whole))
-    saved = _saved(best, whole)
-    if not whole.people_at_risk:
+def _sentence(audit: AuditResult, combined: CombinedClasses) -> str:
+    best = max(audit.column_figures, key=lambda column: _saved(column, combined))
+    saved = _saved(best, combined)
+    if not combined.people_at_risk:
         return "By all audited columns together nobody is at risk, so no column contributes to it."
-    at_risk = counted(whole.people_at_risk, "person is", "people are")
+    at_risk = counted(combined.people_at_risk, "person is", "people are")
     if not saved:
         return (
             f"By all audited columns together {at_risk} at risk. Removing a single column would spare "
@@ -252,21 +245,21 @@ def _sentence(audit: AuditResult, whole: CombinedClasses) -> str:
     )
 
 
-def _figures(audit: AuditResult, whole: CombinedClasses) -> Iterator[PageFigure]:
+def _figures(audit: AuditResult, combined: CombinedClasses) -> Iterator[PageFigure]:
     """Yield a figure for each measure, unless there is nothing to compare."""
     columns = sorted(
         audit.column_figures,
-        key=lambda column: (-_saved(column, whole), -column.people_at_risk, -column.violating_sets),
+        key=lambda column: (-_saved(column, combined), -column.people_at_risk, -column.violating_sets),
     )
-    at_risk = [column for column in columns if column.people_at_risk or _saved(column, whole)]
+    at_risk = [column for column in columns if column.people_at_risk or _saved(column, combined)]
     if at_risk:
         table = Table(
             "People at risk by each column",
             _COLUMN_HEADINGS,
-            tuple(_column_cells(column, whole) for column in columns),
+            tuple(_column_cells(column, combined) for column in columns),
             texts=2,
         )
-        yield _people_figure(audit, whole, at_risk, table)
+        yield _people_figure(audit, combined, at_risk, table)
     listed = [column for column in columns if column.violating_sets]
     listed.sort(key=lambda column: -column.violating_sets)
     if listed and listed[0].violating_sets > 1:
@@ -274,30 +267,21 @@ def _figures(audit: AuditResult, whole: CombinedClasses) -> Iterator[PageFigure]
 
 
 def _people_figure(
-    audit: AuditResult, whole: CombinedClasses, columns: Sequence[ColumnFigures], table: Table
+    audit: AuditResult, combined: CombinedClasses, columns: Sequence[ColumnFigures], table: Table
 ) -> PageFigure:
     drawn = columns[:MOST_DRAWN]
+    pairs = [(column.name, column.people_at_risk, _saved(column, combined)) for column in drawn]
     groups = tuple(
-        BarGroup(
-            column.name,
-            (
-                Bar(column.people_at_risk, thousands(column.people_at_risk), "risk"),
-                Bar(_saved(column, whole), thousands(_saved(column, whole)), "safe"),
-            ),
-        )
-        for column in drawn
+        BarGroup(name, (Bar(at_risk, thousands(at_risk), "risk"), Bar(saved, thousands(saved), "safe")))
+        for name, at_risk, saved in pairs
     )
-    legend = (
-        ("risk", "people at risk by this column alone"),
-        ("safe", "people spared if it is removed"),
-    )
+    legend = (("risk", "people at risk by this column alone"), ("safe", "people spared if it is removed"))
     return PageFigure(
         "contribution",
         "People at risk by one column, and people spared by removing it",
         f"{counted(len(drawn), 'column')} with two bars each, out of "
-        f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: "
-        f"{thousands(drawn[0].people_at_risk)} at risk by it alone, "
-        f"{thousands(_saved(drawn[0], whole))} no longer at risk without it.",
+        f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: {pairs[0][1]:,} at risk "
+        f"by it alone, {pairs[0][2]:,} no longer at risk without it.",
         BarChart(groups, legend),
         table,
         _note(
@@ -325,8 +309,7 @@ def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> PageFi
             "Minimal sets that contain each column",
             ("column", "sets", "different values"),
             tuple(
-                (column.name, thousands(column.violating_sets), thousands(column.distinct_values))
-                for column in columns
+                (column.name, *counts(column.violating_sets, column.distinct_values)) for column in columns
             ),
         ),
         _note(len(drawn), audit, f"those in most sets; at most {MOST_DRAWN}, and none that is in no set"),
@@ -338,20 +321,16 @@ def _note(drawn: int, audit: AuditResult, rule: str) -> str:
     return "" if drawn == every else f"Drawn: {drawn} of {counted(every, 'column')}, {rule}."
 
 
-def _saved(column: ColumnFigures, whole: CombinedClasses) -> int:
-    return max(0, whole.people_at_risk - column.people_at_risk_without)
+def _saved(column: ColumnFigures, combined: CombinedClasses) -> int:
+    return max(0, combined.people_at_risk - column.people_at_risk_without)
 
 
-def _column_cells(column: ColumnFigures, whole: CombinedClasses) -> tuple[str, ...]:
+def _column_cells(column: ColumnFigures, combined: CombinedClasses) -> tuple[str, ...]:
     return (
         column.name,
         "not declared" if column.role is None else column.role.replace("_", "-"),
-        thousands(column.people_at_risk),
-        thousands(_saved(column, whole)),
-        thousands(column.people_at_risk_without),
-        thousands(column.violating_sets),
-        thousands(column.distinct_values),
-        thousands(column.smallest_class),
+        *counts(column.people_at_risk, _saved(column, combined), column.people_at_risk_without),
+        *counts(column.violating_sets, column.distinct_values, column.smallest_class),
     )
 
 
@@ -360,23 +339,10 @@ _BETWEEN = ",\n    "
 
 
 def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
-    """Return the proposed roles; None if nothing is proposed.
-
-    Parameters
-    ----------
-    suggestions : sequence of Suggestion
-        In the table's order.
-    """
+    """Return the proposed roles; None if nothing is proposed."""
     if not suggestions:
         return None
-    rows = tuple(
-        (
-            one.column,
-            one.role.replace("_", "-"),
-            " ".join(one.reasons),
-        )
-        for one in suggestions
-    )
+    rows = tuple((one.column, one.role.replace("_", "-"), " ".join(one.reasons)) for one in suggestions)
     return Section(
         "roles",
         "Which roles the columns might have",
@@ -384,43 +350,30 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
             "Proposed from keys, types, names and statistics. Nothing was declared: whoever knows the data "
             "decides.",
         ),
-        tables=(
-            Table(
-                "Proposed roles",
-                ("column", "role", "because"),
-                rows,
-                texts=3,
-            ),
-        ),
+        tables=(Table("Proposed roles", ("column", "role", "because"), rows, texts=3),),
     )
 
 
 def unchecked_section(audit: AuditResult) -> Section | None:
-    """Return what was to be looked at and was not; None if there is nothing."""
-    found = (about_not_compared(audit), *audit.unchecked, not_counted(audit))
-    sentences = tuple(sentence for sentence in found if sentence is not None)
+    """Return the checks that were not made; None if there is none."""
+    unchecked = (about_not_compared(audit), *audit.unchecked, not_counted(audit))
+    sentences = tuple(sentence for sentence in unchecked if sentence is not None)
     return Section("unchecked", "What was not checked", sentences=sentences) if sentences else None
 
 
 def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Section:
-    """Return what to do next, with the exact SQL.
-
-    Parameters
-    ----------
-    suggestions : sequence of Suggestion
-        Proposed roles, if any were requested.
-    """
-    statements = [SqlStep(step.why, step.sql) for step in next_steps(audit)]
+    """Return the next steps, each with its SQL; proposed roles are to be declared first."""
+    statements = [*next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):
         statements.insert(
             0 if not statements else 1,
-            SqlStep(
+            Recommendation(
                 "Declare the roles, once they are right.", declaring(audit.relation, suggestions, _BETWEEN)
             ),
         )
     statements.append(
-        SqlStep(
+        Recommendation(
             "Look again whenever the table has changed.",
             f"SELECT * FROM kanon_audit({Literal(audit.relation)}, {audit.k});",
         )
@@ -435,19 +388,7 @@ def report(
     suggestions: Sequence[Suggestion] = (),
     made: datetime | None = None,
 ) -> Document:
-    """Return the report of an audit.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        Sections whose figures it lacks are left out.
-    curve : Curve, optional
-        What each k would cost.
-    suggestions : sequence of Suggestion
-        Proposed roles.
-    made : datetime, optional
-        When the audit was made; not said unless given.
-    """
+    """Return the report of an audit; sections whose figures are missing are left out."""
     sections = (
         sets_section(audit),
         columns_section(audit),
@@ -505,22 +446,22 @@ def _advice(audit: AuditResult) -> str:
 
 
 def _key_figures(audit: AuditResult) -> list[KeyFigure]:
-    found = []
-    whole = audit.quasi_identifiers
-    if whole is not None:
-        at_risk = whole.people_at_risk
+    figures = []
+    combined = audit.quasi_identifiers
+    if combined is not None:
+        at_risk = combined.people_at_risk
         share = percent(at_risk / audit.people) if audit.people else "0%"
         known = "the declared quasi-identifiers" if audit.declared else "all columns"
         meaning = f"of the people ({thousands(at_risk)}) are at risk by {known}"
-        found.append(KeyFigure(share, meaning, at_risk > 0))
-        smallest = whole.smallest_class
-        found.append(KeyFigure(thousands(smallest), "in the smallest class by them", smallest < audit.k))
+        figures.append(KeyFigure(share, meaning, at_risk > 0))
+        smallest = combined.smallest_class
+        figures.append(KeyFigure(thousands(smallest), "in the smallest class by them", smallest < audit.k))
     sets = len(audit.sets)
-    found.append(KeyFigure(thousands(sets), "minimal set" if sets == 1 else "minimal sets", sets > 0))
+    figures.append(KeyFigure(thousands(sets), "minimal set" if sets == 1 else "minimal sets", sets > 0))
     if audit.minimum is not None:
         meaning = "column suffices" if audit.minimum == 1 else "columns suffice"
-        found.append(KeyFigure(thousands(audit.minimum), meaning, True))
-    return found
+        figures.append(KeyFigure(thousands(audit.minimum), meaning, True))
+    return figures
 
 
 def _made(audit: AuditResult, made: datetime | None) -> str:

@@ -7,19 +7,13 @@ from kanon_pg.audit.sentences import about_not_compared, about_together, counted
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import in_words
 from kanon_pg.release.compare.composition import NOT_SEEN
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, thousands
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, PageFigure, Section, Table, counts, thousands
 
 
 def curve_section(curve: Curve, k: int) -> Section:
-    """Return what each k would cost.
-
-    Parameters
-    ----------
-    k : int
-        The one that was audited.
-    """
-    whole = curve.rows * curve.row_weight
-    shares = [percent(point.weighted_cost / whole) for point in curve.points]
+    """Return the cost of each k; one of them was audited."""
+    weight = curve.rows * curve.row_weight
+    shares = [percent(point.weighted_cost / weight) for point in curve.points]
     sentences = [
         "A release hides single cells until every class has at least k people. This is the share of cells of "
         f"{_named(curve.quasi_identifiers)} that each k costs."
@@ -42,21 +36,21 @@ def curve_section(curve: Curve, k: int) -> Section:
         Table(
             "What each k costs",
             ("k", "suppressed cells", "share", "at least", "classes", "average class", "search"),
-            tuple(_point(point, whole) for point in curve.points),
+            tuple(_point(point, weight) for point in curve.points),
         ),
     )
     return Section("curve", "What each k would cost", tuple(sentences), (figure,))
 
 
 def _bars(curve: Curve) -> BarChart:
-    """Return what each k costs, and how much of that is proven to be necessary."""
-    whole = curve.rows * curve.row_weight
+    """Return the cost of each k, and how much of it is proven to be necessary."""
+    weight = curve.rows * curve.row_weight
     bars = []
     for point in curve.points:
-        found = point.weighted_cost / whole
-        proven = found if point.optimal else (point.lower_bound or 0.0) / whole
+        share = point.weighted_cost / weight
+        proven = share if point.optimal else (point.lower_bound or 0.0) / weight
         cut = f" {_CUT}" if point.termination.is_cut else ""
-        bars.append(Bar(found, f"{percent(found)}{cut}", "safe", label=f"k = {point.k:,}", proven=proven))
+        bars.append(Bar(share, f"{percent(share)}{cut}", "safe", label=f"k = {point.k:,}", proven=proven))
     legend = [("safe", "suppressed cells, proven to be necessary")]
     if not all(point.optimal for point in curve.points):
         has_cut = any(point.termination.is_cut for point in curve.points)
@@ -66,20 +60,20 @@ def _bars(curve: Curve) -> BarChart:
 
 
 _CUT = "cut"
-"""What stands beside costs whose search a limit ended."""
+"""Mark of costs whose search a limit ended."""
 
 
 def _named(columns: tuple[str, ...], most: int = 6) -> str:
     return in_words(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
 
 
-def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
+def _point(point: CurvePoint, weight: float) -> tuple[str, ...]:
     bound = point.lower_bound
     return (
         thousands(point.k),
         thousands(point.suppressed_cells),
-        percent(point.weighted_cost / whole),
-        thousands(None) if bound is None else percent(bound / whole),
+        percent(point.weighted_cost / weight),
+        thousands(None) if bound is None else percent(bound / weight),
         thousands(point.classes),
         f"{point.average_class:,.1f}",
         point.termination.words,
@@ -102,7 +96,7 @@ _TOGETHER = "What the releases disclose together"
 
 
 def together_section(audit: AuditResult) -> Section | None:
-    """Return what the releases tell when they lie side by side, or that it was not checked; None for one."""
+    """Return the disclosure of several releases together, or that it was not checked; None for one."""
     not_checked = about_not_compared(audit)
     sentences = () if not_checked is None else (not_checked,)
     if not audit.together:
@@ -127,9 +121,7 @@ def together_section(audit: AuditResult) -> Section | None:
                     (
                         in_words(one.releases),
                         f"{one.k}",
-                        thousands(one.people),
-                        thousands(one.people_below),
-                        thousands(one.smallest),
+                        *counts(one.people, one.people_below, one.smallest),
                         thousands(None) if one.average is None else f"{one.average:,.1f}",
                         thousands(one.unseen_rows),
                     )
@@ -160,15 +152,15 @@ def _measures(risk: RiskFigures) -> tuple[tuple[str, float], ...]:
 
 
 def _losses(release: ReleaseRisk) -> tuple[tuple[str, str], ...]:
-    """Return what the release lost when it was published, as far as it is known."""
+    """Return the losses of a release when it was published, as far as they are known."""
     divergence = release.marginal_divergence
-    found = (
+    losses = (
         ("certainty lost, of all", _share(release.certainty_penalty)),
         ("height of generalization, of all", _share(release.generalization_height)),
         ("information lost, of all", _share(release.entropy_loss)),
         ("divergence of the columns, in bits", None if divergence is None else f"{divergence:.3f}"),
     )
-    return tuple((name, text) for name, text in found if text is not None)
+    return tuple((name, text) for name, text in losses if text is not None)
 
 
 def _share(loss: float | None) -> str | None:
@@ -176,12 +168,8 @@ def _share(loss: float | None) -> str | None:
 
 
 def _figure(release: ReleaseRisk, place: int) -> PageFigure:
-    pairs = [
-        (name, before, after)
-        for (name, before), (_, after) in zip(
-            _measures(release.before), _measures(release.after), strict=True
-        )
-    ]
+    figures_after = dict(_measures(release.after))
+    pairs = [(name, before, figures_after[name]) for name, before in _measures(release.before)]
     groups = tuple(
         BarGroup(name, (Bar(before, percent(before), "risk"), Bar(after, percent(after), "safe")))
         for name, before, after in pairs
@@ -200,17 +188,9 @@ def _figure(release: ReleaseRisk, place: int) -> PageFigure:
             ("measure", "before", "after"),
             (
                 *((name, percent(before), percent(after)) for name, before, after in pairs),
-                (
-                    "smallest class",
-                    thousands(release.before.smallest_class),
-                    thousands(release.after.smallest_class),
-                ),
-                ("classes", thousands(release.before.classes), thousands(release.after.classes)),
-                (
-                    "people alone",
-                    thousands(release.before.sample_uniques),
-                    thousands(release.after.sample_uniques),
-                ),
+                ("smallest class", *counts(release.before.smallest_class, release.after.smallest_class)),
+                ("classes", *counts(release.before.classes, release.after.classes)),
+                ("people alone", *counts(release.before.sample_uniques, release.after.sample_uniques)),
                 *((name, "none", after) for name, after in _losses(release)),
             ),
         ),

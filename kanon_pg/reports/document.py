@@ -1,4 +1,4 @@
-"""What a report consists of, sections of sentences, charts and the tables behind them; and its page.
+"""Parts of a report: sections of sentences, charts and the tables behind them; and its page.
 
 Charts and tables hold counts and column names, never a person's values. A chart is data here: the template
 lays it out as text with bars beside it, which is legible at every width, in the dark and on paper. What has
@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+
+from kanon_pg.audit.sentences import Recommendation
 
 _WITHOUT_GLYPH = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Categories of characters that show nothing themselves but may change how others are shown."""
@@ -40,12 +42,7 @@ def visible(text: str) -> str:
 
 
 def shortened(name: str, most: float) -> str:
-    """Return a name for a drawing, cut off where it would be too wide.
-
-    Parameters
-    ----------
-    most : float
-        Width in letters such as n and o, > 1.
+    """Return a name for a drawing, cut off where it has more than some letters such as n and o.
 
     Examples
     --------
@@ -76,6 +73,11 @@ def thousands(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"  # noqa: RUF001  # the dash of tables
 
 
+def counts(*values: int | None) -> tuple[str, ...]:
+    """Return several counts for the cells of a table."""
+    return tuple(map(thousands, values))
+
+
 def sizes(smallest: int, largest: int) -> str:
     """Return the sizes from one number to another.
 
@@ -93,12 +95,8 @@ class Table:
 
     Parameters
     ----------
-    headings : tuple of str
-        One per column.
     rows : tuple of tuple of str
         Cells as they are shown; the first of each row is its heading.
-    texts : int
-        So many columns, from the left, hold text; the others hold numbers, aligned to the right.
     note : str
         What is left out, and by which rule; empty if nothing is.
     """
@@ -111,7 +109,7 @@ class Table:
 
 
 Kind = Literal["risk", "safe", "quiet"]
-"""What a colour of the page stands for."""
+"""Meanings of the colours of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +118,6 @@ class Bar:
 
     Parameters
     ----------
-    value : float
-        Its length, >= 0.
-    text : str
-        The number that is written beside it.
     label : str
         What it stands for; empty where the name of its group says so.
     proven : float or None
@@ -151,21 +145,19 @@ class BarChart:
 
     Parameters
     ----------
-    groups : tuple of BarGroup
-        From top to bottom.
     legend : tuple of (str, str)
         Kind of bar, or ``tint``, and what it means.
-    whole : float
-        What the longest possible bar stands for; the longest of the bars if it is 0.
+    longest : float
+        Value of the longest possible bar; the longest of the bars if it is 0.
     """
 
     groups: tuple[BarGroup, ...]
     legend: tuple[tuple[str, str], ...] = ()
-    whole: float = 0.0
+    longest: float = 0.0
 
     def share(self, value: float) -> float:
         """Return the length of a bar as a share of the longest possible one."""
-        longest = self.whole or max((bar.value for group in self.groups for bar in group.bars), default=0)
+        longest = self.longest or max((bar.value for group in self.groups for bar in group.bars), default=0)
         return min(1.0, value / longest) if longest else 0.0
 
 
@@ -225,62 +217,20 @@ class PageFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class SqlStep:
-    """SQL to run.
-
-    Parameters
-    ----------
-    why : str
-        What it is good for.
-    sql : str
-        The statement, names quoted.
-    """
-
-    why: str
-    sql: str
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report under a heading.
-
-    Parameters
-    ----------
-    name : str
-        Anchor: lower-case letters and hyphens.
-    title : str
-        Heading.
-    sentences : tuple of str
-        Said first.
-    figures : tuple of PageFigure
-        Each with its table.
-    tables : tuple of Table
-        Tables that stand for themselves.
-    statements : tuple of SqlStep
-        What to run.
-    """
+    """A part of a report under a heading; `name` is its anchor, of lower-case letters and hyphens."""
 
     name: str
     title: str
     sentences: tuple[str, ...] = ()
     figures: tuple[PageFigure, ...] = ()
     tables: tuple[Table, ...] = ()
-    statements: tuple[SqlStep, ...] = ()
+    statements: tuple[Recommendation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFigure:
-    """A number that is shown large.
-
-    Parameters
-    ----------
-    value : str
-        The number.
-    meaning : str
-        What it counts.
-    is_bad : bool
-        Whether it is about people at risk.
-    """
+    """A number that is shown large, and what it counts; bad if it is about people at risk."""
 
     value: str
     meaning: str
@@ -289,27 +239,7 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole report.
-
-    Parameters
-    ----------
-    title : str
-        Heading of the page.
-    subtitle : str
-        What was audited.
-    verdict : str
-        The most important sentence.
-    is_bad : bool
-        Whether people are at risk.
-    sentences : tuple of str
-        What was found, the most important first.
-    advice : str
-        What to do, in a sentence.
-    key_figures : tuple of KeyFigure
-        Shown large.
-    made : str
-        When and by what it was made.
-    """
+    """A whole report."""
 
     title: str
     subtitle: str
@@ -331,11 +261,6 @@ def html_page(document: Document) -> str:
     """Return a report as HTML.
 
     Everything that is not in the page's own style sheet is forbidden to load by its content security policy.
-
-    Parameters
-    ----------
-    document : Document
-        What it says.
     """
     style = _ENVIRONMENT.get_template("report.css").render()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -18,9 +18,9 @@ from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.grouping.found import FoundValue, Grouped
+from kanon_pg.grouping.classes import Grouped, GroupedValue
 from kanon_pg.hierarchies.operations import TreeNode
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""
@@ -46,13 +46,7 @@ def _plain(text: str) -> str:
 
 
 def figure_format(path: Path) -> str:
-    """Return the format that a file's name asks for.
-
-    Raises
-    ------
-    InputError
-        If it is none of `FORMATS`, or the folder does not exist.
-    """
+    """Return the format that a file's name asks for; refuse another one, and a folder that is not there."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(
@@ -64,13 +58,7 @@ def figure_format(path: Path) -> str:
 
 
 def write_figure(figure: Figure, path: Path) -> None:
-    """Write a figure to a file whose suffix is one of `FORMATS`; one that exists is replaced.
-
-    Raises
-    ------
-    InputError
-        If the suffix is another, or the file cannot be written.
-    """
+    """Write a figure to a file whose suffix is one of `FORMATS`; one that exists is replaced."""
     file_format = figure_format(path)
     with complete_or_absent(path, "The figure") as file:
         figure.savefig(file, format=file_format, dpi=200)
@@ -101,16 +89,16 @@ def draw_curve(curve: Curve) -> Figure:
 
 
 def _draw_share(axes: Axes, curve: Curve) -> None:
-    points, whole = curve.points, curve.rows * curve.row_weight
+    points, weight = curve.points, curve.rows * curve.row_weight
     ks = [point.k for point in points]
-    found = [point.weighted_cost / whole for point in points]
-    proven = [(point.lower_bound or 0.0) / whole for point in points]
-    axes.fill_between(ks, proven, found, color=_TINT, linewidth=0)
+    shares = [point.weighted_cost / weight for point in points]
+    proven = [(point.lower_bound or 0.0) / weight for point in points]
+    axes.fill_between(ks, proven, shares, color=_TINT, linewidth=0)
     axes.plot(ks, proven, color=_BLUE, linewidth=1, linestyle=(0, (4, 2)))
-    axes.plot(ks, found, color=_BLUE, linewidth=2)
-    for point, share in zip(points, found, strict=True):
+    axes.plot(ks, shares, color=_BLUE, linewidth=2)
+    for point, share in zip(points, shares, strict=True):
         axes.plot([point.k], [share], **_marker(point.optimal, is_cut=point.termination.is_cut))
-    highest = max(max(found) * 1.12, 1e-4)
+    highest = max(max(shares) * 1.12, 1e-4)
     axes.set_ylim(0, highest)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=_decimals(highest)))
     is_weighted = curve.row_weight != len(curve.quasi_identifiers)
@@ -137,7 +125,7 @@ def _marker(is_optimal: bool, *, is_cut: bool = False) -> dict[str, Any]:
 
 
 def _legend(points: Sequence[CurvePoint]) -> list[Line2D | Patch]:
-    """Return what explains the marks that the figure has."""
+    """Return the legend of the marks in a figure."""
     optimal = {point.optimal for point in points if not point.termination.is_cut}
     has_cut = any(point.termination.is_cut for point in points)
     handles: list[Line2D | Patch] = []
@@ -205,19 +193,19 @@ COLOURS = (_BLUE, "#E69F00", "#009E73", "#CC79A7", _SKY_BLUE, "#D55E00", "#F0E44
 """Palette of Okabe and Ito (2008), which the colour-blind can tell apart."""
 
 
-def draw_grouping(found: Grouped) -> Figure:
+def draw_grouping(grouped: Grouped) -> Figure:
     """Return a figure: a map, if the values have places, above the sizes of the classes."""
-    placed = [value for value in found.values if value.x is not None and value.y is not None]
+    placed = [value for value in grouped.values if value.x is not None and value.y is not None]
     if placed:
         figure = Figure(figsize=(8, 7.2), layout="constrained")
         above, below = figure.subplots(2, 1, height_ratios=[3.4, 1])
-        draw_map(above, found, placed)
-        _entitle(above, found)
+        draw_map(above, grouped, placed)
+        _entitle(above, grouped)
     else:
         figure = Figure(figsize=(8, 3.2), layout="constrained")
         below = figure.subplots()
-        _entitle(below, found)
-    draw_sizes(below, found)
+        _entitle(below, grouped)
+    draw_sizes(below, grouped)
     return figure
 
 
@@ -225,24 +213,18 @@ _MOST_UNEVEN = 8
 """Width over height, or the other way round, of a map whose scales are equal."""
 
 
-def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
-    """Draw values at their places: within their rectangles, or joined to neighbours of their class.
-
-    Parameters
-    ----------
-    placed : sequence of FoundValue
-        Those with a place.
-    """
+def draw_map(axes: Axes, grouped: Grouped, placed: Sequence[GroupedValue]) -> None:
+    """Draw values at their places: within their rectangles, or joined to neighbours of their class."""
     size = 40 / len(placed) ** 0.5
-    if found.kind == "rectangles":
-        boxes = [one.box for one in found.classes if one.box is not None]
+    if grouped.kind == "rectangles":
+        boxes = [one.box for one in grouped.classes if one.box is not None]
         patches = [Rectangle((box[0], box[1]), box[2] - box[0], box[3] - box[1]) for box in boxes]
         axes.add_collection(PatchCollection(patches, facecolor=_TINT, edgecolor=_INK, linewidth=0.4))
         tints = [_BLUE] * len(placed)
     else:
-        colour = _class_colours(found)
+        colour = _class_colours(grouped)
         tints = [colour[value.class_number] for value in placed]
-        axes.add_collection(_edges(found, colour, size))
+        axes.add_collection(_edges(grouped, colour, size))
     axes.scatter(
         [value.x for value in placed if value.x is not None],
         [value.y for value in placed if value.y is not None],
@@ -267,22 +249,22 @@ def _is_map(axes: Axes) -> bool:
     return max(spans) <= _MOST_UNEVEN * min(spans)
 
 
-def _edges(found: Grouped, colour: Mapping[int, str], size: float) -> LineCollection:
+def _edges(grouped: Grouped, colour: Mapping[int, str], size: float) -> LineCollection:
     """Return the lines between neighbours of one class."""
-    lines, tints = [], []
-    for one, other in found.edges:
-        a, b = found.values[one], found.values[other]
+    segments, tints = [], []
+    for one, other in grouped.edges:
+        a, b = grouped.values[one], grouped.values[other]
         if a.class_number == b.class_number and None not in (a.x, a.y, b.x, b.y):
-            lines.append([(a.x or 0.0, a.y or 0.0), (b.x or 0.0, b.y or 0.0)])
+            segments.append([(a.x or 0.0, a.y or 0.0), (b.x or 0.0, b.y or 0.0)])
             tints.append(colour[a.class_number])
-    return LineCollection(lines, colors=tints, linewidths=max(0.8, size / 3), zorder=2)
+    return LineCollection(segments, colors=tints, linewidths=max(0.8, size / 3), zorder=2)
 
 
-def _class_colours(found: Grouped) -> dict[int, str]:
+def _class_colours(grouped: Grouped) -> dict[int, str]:
     """Return a colour of each class, one that no neighbour has as long as there are enough."""
-    beside: dict[int, set[int]] = {one.number: set() for one in found.classes}
-    for one, other in found.edges:
-        a, b = found.values[one].class_number, found.values[other].class_number
+    beside: dict[int, set[int]] = {one.number: set() for one in grouped.classes}
+    for one, other in grouped.edges:
+        a, b = grouped.values[one].class_number, grouped.values[other].class_number
         if a != b:
             beside[a].add(b)
             beside[b].add(a)
@@ -294,33 +276,32 @@ def _class_colours(found: Grouped) -> dict[int, str]:
     return {number: COLOURS[place] for number, place in chosen.items()}
 
 
-def draw_sizes(axes: Axes, found: Grouped) -> None:
+def draw_sizes(axes: Axes, grouped: Grouped) -> None:
     """Draw the sizes of the classes from large to small, with k and what is proven about the largest."""
-    sizes = sorted((one.size for one in found.classes), reverse=True)
+    sizes = sorted((one.size for one in grouped.classes), reverse=True)
     axes.bar(range(1, len(sizes) + 1), sizes, width=1.0, color=_SKY_BLUE, linewidth=0)
-    marks: list[tuple[int, str, Any]] = [(found.k, f"k = {found.k:,}", "-")]
-    if found.cost_kind == "max" and found.lower_bound > found.k:
-        marks.append((found.lower_bound, "largest class: at least", (0, (4, 2))))
+    marks: list[tuple[int, str, Any]] = [(grouped.k, f"k = {grouped.k:,}", "-")]
+    if grouped.cost_kind == "max" and grouped.lower_bound > grouped.k:
+        marks.append((grouped.lower_bound, "largest class: at least", (0, (4, 2))))
     for height, text, style in marks:
         axes.axhline(height, color=_INK, linewidth=1, linestyle=style, label=text)
-    if sizes[0] > _LOG_FROM * found.k:
+    if sizes[0] > _LOG_FROM * grouped.k:
         axes.set_yscale("log")
     else:
         axes.set_ylim(0, 1.15 * sizes[0])
     axes.set_xlim(0.5, len(sizes) + 0.5)
     axes.set_xlabel("classes, the largest first", color=_INK, fontsize=9)
-    axes.set_ylabel(_plain(found.unit), color=_INK, fontsize=9)
+    axes.set_ylabel(_plain(grouped.unit), color=_INK, fontsize=9)
     axes.yaxis.set_major_formatter(_COUNTS)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=_INK, labelsize=8)
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize=8, labelcolor=_INK, frameon=False)
 
 
-def _entitle(axes: Axes, found: Grouped) -> None:
-    name = f"{found.relation.replace(chr(34), '')}: {', '.join(found.columns)}"
-    subtitle = (
-        f"{len(found.classes):,} classes of at least {found.k:,}; cost ({found.cost_kind}) {found.proof}"
-    )
+def _entitle(axes: Axes, grouped: Grouped) -> None:
+    name = f"{grouped.relation.replace(chr(34), '')}: {', '.join(grouped.columns)}"
+    cost = f"cost ({grouped.cost_kind}) {grouped.proof}"
+    subtitle = f"{len(grouped.classes):,} classes of at least {grouped.k:,}; {cost}"
     axes.set_title(_plain(f"{name}\n{subtitle}"), loc="left", fontsize=10, color=_INK)
 
 

@@ -16,6 +16,7 @@ from kanon_pg.reports.document import (
     PageFigure,
     Section,
     Table,
+    counts,
     sizes,
     thousands,
 )
@@ -23,20 +24,20 @@ from kanon_pg.reports.document import (
 
 def classes_section(audit: AuditResult) -> Section | None:
     """Return the histogram of class sizes by the quasi-identifiers; None if it was not counted."""
-    whole = audit.quasi_identifiers
-    if whole is None or not whole.sizes:
+    combined = audit.quasi_identifiers
+    if combined is None or not combined.sizes:
         return None
-    together = named_columns(whole.columns, audit)
-    share = percent(whole.classes_at_risk / whole.classes)
+    together = named_columns(combined.columns, audit)
+    share = percent(combined.classes_at_risk / combined.classes)
     return Section(
         "classes",
         "How large the groups of alike people are",
         sentences=(
-            f"By {together} the table falls into {counted(whole.classes, 'class', 'classes')} of people "
-            f"who share their values. {thousands(whole.classes_at_risk)} of them ({share}) have fewer than "
-            f"{audit.k} people; the smallest has {thousands(whole.smallest_class)}.",
+            f"By {together} the table falls into {counted(combined.classes, 'class', 'classes')} of "
+            f"people who share their values. {thousands(combined.classes_at_risk)} of them ({share}) have "
+            f"fewer than {audit.k} people; the smallest has {thousands(combined.smallest_class)}.",
         ),
-        figures=(_class_sizes(audit.k, whole),),
+        figures=(_class_sizes(audit.k, combined),),
     )
 
 
@@ -57,38 +58,25 @@ def _divided(bars: Sequence[tuple[ClassSizes, Bar]], k: int, title: str) -> BarC
     return BarChart(tuple(group for group in groups if group.bars))
 
 
-def _class_sizes(k: int, whole: CombinedClasses) -> PageFigure:
+def _class_sizes(k: int, combined: CombinedClasses) -> PageFigure:
     bars = [
-        (
-            bar,
-            Bar(
-                bar.classes,
-                thousands(bar.classes),
-                _kind(bar, k),
-                label=sizes(bar.smallest, bar.largest),
-            ),
-        )
-        for bar in whole.sizes
+        (bar, Bar(bar.classes, thousands(bar.classes), _kind(bar, k), label=sizes(bar.smallest, bar.largest)))
+        for bar in combined.sizes
     ]
-    tallest = max(whole.sizes, key=lambda bar: bar.classes)
+    tallest = max(combined.sizes, key=lambda bar: bar.classes)
     return PageFigure(
         "class-sizes",
         "Number of classes by their size in people",
         f"{counted(len(bars), 'bar')}. Most classes, {thousands(tallest.classes)}, have "
-        f"{sizes(tallest.smallest, tallest.largest)} people; {thousands(whole.classes_at_risk)} of "
-        f"{thousands(whole.classes)} have fewer than {k}.",
+        f"{sizes(tallest.smallest, tallest.largest)} people; {thousands(combined.classes_at_risk)} of "
+        f"{thousands(combined.classes)} have fewer than {k}.",
         _divided(bars, k, f"at least {k} people"),
         Table(
             "Classes by their size",
             ("people in the class", "classes", "people", "rows"),
             tuple(
-                (
-                    sizes(bar.smallest, bar.largest),
-                    thousands(bar.classes),
-                    thousands(bar.people),
-                    thousands(bar.rows),
-                )
-                for bar in whole.sizes
+                (sizes(bar.smallest, bar.largest), *counts(bar.classes, bar.people, bar.rows))
+                for bar in combined.sizes
             ),
         ),
     )
@@ -99,7 +87,7 @@ _UNCOUNTED = " There was no time for combinations of more columns."
 
 def risk_section(audit: AuditResult) -> Section | None:
     """Return the risk distribution and the risk by attackers; None if it was not counted."""
-    risk, whole = audit.risk, audit.quasi_identifiers
+    risk, combined = audit.risk, audit.quasi_identifiers
     if risk is None:
         return None
     tables = [_attackers(risk)]
@@ -111,36 +99,36 @@ def risk_section(audit: AuditResult) -> Section | None:
         "risk",
         "How likely somebody is found",
         sentences=tuple(_sentences(audit, risk)),
-        figures=() if whole is None or not whole.sizes else (_risky_classes(audit.k, whole),),
+        figures=() if combined is None or not combined.sizes else (_risky_classes(audit.k, combined),),
         tables=tuple(tables),
     )
 
 
 def _sentences(audit: AuditResult, risk: RiskFigures) -> list[str]:
-    found = [
+    sentences = [
         f"Somebody who knows {named_columns(risk.columns, audit)} of a person in the table picks the right "
         f"one with a chance of {percent(risk.prosecutor_risk)} at worst and "
         f"{percent(risk.prosecutor_average)} on average."
     ]
     if risk.sample_uniques:
         alone = counted(risk.sample_uniques, "person has", "people have")
-        found.append(f"{alone} a combination of values that nobody else has.")
+        sentences.append(f"{alone} a combination of values that nobody else has.")
     for one in risk.homogeneous:
         if one.people:
-            found.append(
+            sentences.append(
                 f"For {counted(one.people, 'person', 'people')} it is not even necessary to pick: everybody "
                 f"in the class has the same {one.column}."
             )
-    return found
+    return sentences
 
 
-def _risky_classes(k: int, whole: CombinedClasses) -> PageFigure:
-    people = sum(bar.people for bar in whole.sizes)
+def _risky_classes(k: int, combined: CombinedClasses) -> PageFigure:
+    people = sum(bar.people for bar in combined.sizes)
     bars = []
-    for bar in whole.sizes:
+    for bar in combined.sizes:
         text = f"{thousands(bar.people)} ({percent(bar.people / people)})"
         bars.append((bar, Bar(bar.people, text, _kind(bar, k), label=_chance(bar))))
-    at_risk = sum(bar.people for bar in whole.sizes if bar.smallest < k)
+    at_risk = sum(bar.people for bar in combined.sizes if bar.smallest < k)
     return PageFigure(
         "risk-distribution",
         "People by the chance of picking them",
@@ -150,7 +138,9 @@ def _risky_classes(k: int, whole: CombinedClasses) -> PageFigure:
         Table(
             "People by the chance that an attacker who knows their quasi-identifiers picks the right one",
             ("chance", "people", "share"),
-            tuple((_chance(bar), thousands(bar.people), percent(bar.people / people)) for bar in whole.sizes),
+            tuple(
+                (_chance(bar), thousands(bar.people), percent(bar.people / people)) for bar in combined.sizes
+            ),
         ),
     )
 
@@ -190,12 +180,12 @@ def _attackers(risk: RiskFigures) -> Table:
 
 
 def _uniques(risk: RiskFigures) -> Table:
-    lines = zip(risk.people_by_unique, risk.minimal_uniques, strict=False)
+    figures = zip(risk.people_by_unique, risk.minimal_uniques, strict=False)
     return Table(
         "How many columns suffice to be the only one",
         ("columns", "people", "combinations of values"),
         tuple(
-            (f"{size}", thousands(people), thousands(sets)) for size, (people, sets) in enumerate(lines, 1)
+            (f"{size}", thousands(people), thousands(sets)) for size, (people, sets) in enumerate(figures, 1)
         ),
         note="A person is counted once, with the fewest columns that suffice."
         + ("" if len(risk.minimal_uniques) >= min(DEEPEST, len(risk.columns)) else _UNCOUNTED),
@@ -206,8 +196,5 @@ def _homogeneous(risk: RiskFigures) -> Table:
     return Table(
         "Sensitive columns that a class gives away, since everybody in it has the same value",
         ("sensitive column", "people", "classes", "rows"),
-        tuple(
-            (one.column, thousands(one.people), thousands(one.classes), thousands(one.rows))
-            for one in risk.homogeneous
-        ),
+        tuple((one.column, *counts(one.people, one.classes, one.rows)) for one in risk.homogeneous),
     )

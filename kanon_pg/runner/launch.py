@@ -38,7 +38,7 @@ CERTIFIER = "kanon_pg.worker.certifier"
 WARM_UP = "kanon_pg.worker.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
-SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "google.protobuf")
+SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "networkx", "google.protobuf")
 """Packages that the solvers import besides this one. What else OR-Tools depends on they never load.
 ``google`` is the folder of many packages, so the one that is meant is named whole."""
 

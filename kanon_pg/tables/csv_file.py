@@ -115,7 +115,7 @@ _RULES = (
 
 
 class ColumnType:
-    """What the values of one column, seen batch by batch, allow it to be.
+    """SQL types that the values of one column, seen batch by batch, allow.
 
     Examples
     --------
@@ -134,13 +134,7 @@ class ColumnType:
         self._number_seen = False
 
     def observe(self, values: pa.Array) -> None:
-        """Take in further values; NULL and the empty string allow every type.
-
-        Parameters
-        ----------
-        values : pyarrow.Array
-            Strings of any length and number.
-        """
+        """Take in further values; NULL and the empty string allow every type."""
         if not self._possible:
             return
         distinct = pc.unique(values).drop_null()
@@ -167,39 +161,14 @@ class CsvColumn:
     sql_type: str
 
 
-@dataclass(frozen=True, slots=True)
-class CsvLayout:
-    """What reading a whole CSV file once has shown.
-
-    Parameters
-    ----------
-    columns : tuple of CsvColumn
-        In the order of the file.
-    rows : int
-        Records after the header.
-    """
-
-    columns: tuple[CsvColumn, ...]
-    rows: int
-
-
 class CsvFile:
     """A CSV file with a header row, in UTF-8.
 
     An empty field is NULL; a quoted empty field (``""``) is the empty string in a text column and
     NULL in any other. No other text stands for NULL.
 
-    Parameters
-    ----------
-    path : Path
-        The file; gzip is recognized by its content.
-    delimiter : str, optional
-        One ASCII character; by default the one of ``, ; | tab`` that separates most names in the header.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is empty, or its header has empty or repeated names.
+    The delimiter is one ASCII character, unless given the one of ``, ; | tab`` that separates most names in
+    the header.
     """
 
     def __init__(self, path: Path, delimiter: str | None = None) -> None:
@@ -211,22 +180,11 @@ class CsvFile:
                 hint="For example: --delimiter ';'",
             )
         self.path = path
-        self.delimiter = self._found_delimiter() if delimiter is None else delimiter
+        self.delimiter = self._likely_delimiter() if delimiter is None else delimiter
         self.names = self._read_names()
 
     def batches(self, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the records in order; every column is a string array.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called before every batch.
-
-        Raises
-        ------
-        InputError
-            If a record has another number of fields than the header, or is not UTF-8.
-        """
+        """Yield the records in order, each column as strings; refuse records that don't fit the header."""
         total = self.path.stat().st_size
         bad_rows: list[int] = []
 
@@ -265,36 +223,18 @@ class CsvFile:
         text_columns: frozenset[str] = frozenset(),
         all_text: bool = False,
         progress: Progress | None = None,
-    ) -> CsvLayout:
-        """Read the whole file once and choose the type of every column.
-
-        Parameters
-        ----------
-        text_columns : frozenset of str
-            Columns that stay text whatever they hold.
-        all_text : bool
-            Whether all do.
-        progress : callable, optional
-            See `batches`.
-
-        Raises
-        ------
-        InputError
-            If `text_columns` names a column that the file does not have; and see `batches`.
-        """
+    ) -> tuple[CsvColumn, ...]:
+        """Read the whole file once and choose the type of every column but those that stay text."""
         unknown = sorted(text_columns - set(self.names))
         if unknown:
             raise InputError(
                 f'The CSV file has no column "{unknown[0]}".', hint="Columns: " + ", ".join(self.names) + "."
             )
         kinds = {name: ColumnType() for name in self.names if not all_text and name not in text_columns}
-        rows = 0
         for batch in self.batches(progress):
-            rows += batch.num_rows
             for name, kind in kinds.items():
                 kind.observe(batch.column(name))
-        columns = tuple(CsvColumn(n, kinds[n].sql_type if n in kinds else "text") for n in self.names)
-        return CsvLayout(columns, rows)
+        return tuple(CsvColumn(n, kinds[n].sql_type if n in kinds else "text") for n in self.names)
 
     def _dialect(self, invalid_row_handler: Callable[[arrow_csv.InvalidRow], str]) -> arrow_csv.ParseOptions:
         return arrow_csv.ParseOptions(
@@ -305,8 +245,8 @@ class CsvFile:
             invalid_row_handler=invalid_row_handler,
         )
 
-    def _found_delimiter(self) -> str:
-        """Return what separates most names in the header, a comma if several do."""
+    def _likely_delimiter(self) -> str:
+        """Return the delimiter of most names in the header, a comma if several are."""
         with self._errors(), self._raw() as (_, content):
             text = content.read(_HEADER_BYTES).decode("utf-8", "replace")
 

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,30 +24,14 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_erro
 from kanon_pg.db.statements import Statement, render, statement
 from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.release.plan.record import name_in_sql
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was exported.
-
-    Parameters
-    ----------
-    release : str
-        Name of the release.
-    path : str
-        The file.
-    format : str
-        One of `FORMATS`.
-    rows : int
-        Rows written.
-    bytes : int
-        Size of the file.
-    seconds : float
-        Time taken.
-    """
+    """Size and place of an exported release."""
 
     release: str
     path: str
@@ -58,25 +42,7 @@ class ExportReport:
 
 
 def export_release(connection: Connection, release: str, path: Path) -> ExportReport:
-    """Write a release to a file; the file appears complete or not at all.
-
-    Parameters
-    ----------
-    connection : psycopg.Connection
-        Open; a transaction is begun, or a savepoint if one is open.
-    release : str
-        Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes it.
-    path : Path
-        The file; its name ends in one of `FORMATS`, which decides the format. It is replaced if it
-        exists.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown, the file cannot be written, or a value does not fit the format.
-    UnknownName
-        If there is no such release.
-    """
+    """Write a release, by its name or that in SQL, to a file that appears complete or not at all."""
     begun = time.monotonic()
     kind = file_format(path)
     with connection.transaction():
@@ -85,21 +51,14 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
         view = _find(db, release)
         with complete_or_absent(path, f"The file {path}") as file:
             if kind == ".parquet":
-                columns = parquet_columns(db, view)
-                rows = write_parquet(file, columns, _csv(connection, view, csv_expression))
+                rows = _write_parquet(file, _schema(db, view), _csv(connection, view, _csv_expression))
             else:
                 rows = _write_csv(connection, view, file, packed=kind == ".csv.gz")
     return ExportReport(view.name, str(path), kind, rows, path.stat().st_size, time.monotonic() - begun)
 
 
 def file_format(path: Path) -> str:
-    """Return the format that a file's name stands for.
-
-    Raises
-    ------
-    InputError
-        If it stands for none.
-    """
+    """Return the format that a file's name stands for."""
     name = path.name.lower()
     for kind in FORMATS:
         if name.endswith(kind) and name != kind:
@@ -112,9 +71,9 @@ def file_format(path: Path) -> str:
 
 def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
     for name in (release, release.removeprefix("safe."), name_in_sql(db, release)):
-        found = [] if name is None else db.rows(statement("export_find_view"), name)
-        if found:
-            return describe(db, str(found[0]["oid"]))
+        views = [] if name is None else db.rows(statement("export_find_view"), name)
+        if views:
+            return describe(db, str(views[0]["oid"]))
     raise UnknownName(
         f"There is no release {as_given(release)}.",
         hint="Only releases are exported; `kanon releases` lists them.",
@@ -125,19 +84,9 @@ _COPY_BYTES = 1024 * 1024
 
 
 class CopyOut:
-    """What ``COPY ... TO STDOUT`` sends, as an iterable of blocks of about a megabyte.
+    """Output of ``COPY ... TO STDOUT``, as an iterable of blocks of about a megabyte.
 
-    Parameters
-    ----------
-    connection : psycopg.Connection
-        Open, inside the caller's transaction.
-    command : Statement
-        The COPY command, without parameters.
-
-    Attributes
-    ----------
-    rows : int
-        Rows that the server says it sent; known after the last block, 0 before.
+    `rows` says after the last block how many rows the server sent.
     """
 
     def __init__(self, connection: Connection, command: Statement) -> None:
@@ -146,13 +95,7 @@ class CopyOut:
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """Run the command.
-
-        Raises
-        ------
-        DatabaseError
-            If the server refuses it.
-        """
+        """Run the command."""
         block = bytearray()
         with mapped_errors(), self._connection.cursor() as cursor:
             with cursor.copy(self._command.text.encode()) as copy:
@@ -182,51 +125,17 @@ def _write_csv(connection: Connection, view: RelationFacts, file: BinaryIO, *, p
 
 
 NAMES = pa.list_(pa.string())
-"""The type of a column of name arrays."""
+"""The type of a column of name arrays, read from JSON of which few texts are distinct."""
 
 _READ_BYTES = 8 * 1024 * 1024
 _COLUMN_NUMBER = re.compile(r"CSV column #(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ParquetColumn:
-    """A column of the file to write.
+def _write_parquet(file: BinaryIO, schema: pa.Schema, chunks: Iterable[bytes]) -> int:
+    """Write a Parquet file from CSV with a header, cut anywhere; return the rows written.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    type : pyarrow.DataType
-        Its type. `NAMES` is read from JSON arrays of strings of which few are distinct.
+    An unquoted empty field is NULL. A value that does not fit is refused by the name of its column.
     """
-
-    name: str
-    type: pa.DataType
-
-
-def write_parquet(file: BinaryIO, columns: Sequence[ParquetColumn], chunks: Iterable[bytes]) -> int:
-    """Write a Parquet file from CSV with a header.
-
-    Parameters
-    ----------
-    file : binary file
-        Open for writing.
-    columns : sequence of ParquetColumn
-        The CSV's columns in order.
-    chunks : iterable of bytes
-        The CSV text in UTF-8, cut anywhere; an unquoted empty field is NULL.
-
-    Returns
-    -------
-    int
-        Rows written.
-
-    Raises
-    ------
-    InputError
-        If a value does not fit its column's type; it names the column.
-    """
-    schema = pa.schema([(column.name, column.type) for column in columns])
     rows = 0
     try:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -236,7 +145,7 @@ def write_parquet(file: BinaryIO, columns: Sequence[ParquetColumn], chunks: Iter
     except pa.ArrowInvalid as error:
         # Arrow's own message quotes the value.
         number = _COLUMN_NUMBER.search(str(error))
-        place = f'column "{columns[int(number[1])].name}"' if number else "a column"
+        place = f'column "{schema.names[int(number[1])]}"' if number else "a column"
         raise InputError(
             f"A value of {place} has no place in a Parquet file (infinity, NaN or a date before the year 1).",
             hint="Export to CSV, which holds every value.",
@@ -311,22 +220,17 @@ _MOST_DIGITS = 38
 """Of the widest decimal that Arrow reads from CSV."""
 
 
-def parquet_columns(db: Database, relation: RelationFacts) -> tuple[ParquetColumn, ...]:
+def _schema(db: Database, relation: RelationFacts) -> pa.Schema:
     """Choose the Parquet type of every column of a relation.
 
     What Arrow has no match for becomes a string, spelled as PostgreSQL spells it. The digits of a
     ``numeric`` without declared digits are counted in its values.
-
-    Parameters
-    ----------
-    db : Database
-        An open database; the relation must not change until it is read.
     """
-    return tuple(ParquetColumn(c.name, _arrow_type(db, relation, c)) for c in relation.columns)
+    return pa.schema([(c.name, _arrow_type(db, relation, c)) for c in relation.columns])
 
 
-def csv_expression(column: ColumnFacts) -> Fragment:
-    """Return the select expression whose CSV spelling `write_parquet` reads."""
+def _csv_expression(column: ColumnFacts) -> Fragment:
+    """Return the select expression whose CSV spelling Arrow reads."""
     if column.base_type == "_name":
         return render("export_names", column=column.identifier)
     return Fragment(str(column.identifier))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,19 +29,7 @@ _TEXT_TYPES = frozenset({"text", "varchar", "bpchar", "name", "public.citext"})
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was loaded.
-
-    Parameters
-    ----------
-    table : str
-        The table's quoted, qualified name.
-    rows : int
-        Rows stored.
-    columns : tuple of CsvColumn
-        Columns of the file with their SQL types.
-    seconds : float
-        Time taken.
-    """
+    """Size and columns of a loaded table."""
 
     table: str
     rows: int
@@ -63,23 +51,10 @@ def load_csv(
 
     Parameters
     ----------
-    connection : psycopg.Connection
-        Open; a transaction is begun, or a savepoint if one is open.
     table : str
         Name as SQL writes it, with or without schema; quote mixed case.
     if_exists : {'fail', 'replace', 'append'}
         What to do with an existing table. Appending keeps its types; the file's columns must all exist.
-    text_columns, all_text
-        See `CsvFile.layout`; without effect when appending.
-
-    Raises
-    ------
-    InputError
-        If the file or the name is not valid, or the table exists or has dependants.
-    UnknownName
-        If an appended column does not exist.
-    DatabaseError
-        If the server refuses the data.
     """
     begun = time.monotonic()
     report = progress or (lambda *_: None)
@@ -96,7 +71,7 @@ def load_csv(
                 _drop_existing(db, existing, if_exists)
             columns = file.layout(
                 text_columns, all_text, lambda done, total: report("reading types", done, total)
-            ).columns
+            )
             nullable = [column.name for column in columns if column.sql_type != "text"]
             _create(db, name, columns)
         batches = file.batches(lambda done, total: report("loading", done, total))
@@ -112,50 +87,26 @@ def append_batches(
     batches: Iterable[pa.RecordBatch],
     nullable: Sequence[str] = (),
 ) -> int:
-    """Append Arrow batches to a table by COPY.
+    """Append Arrow batches to a table by COPY; return the rows stored.
 
     Parameters
     ----------
-    connection : psycopg.Connection
-        Open, inside the caller's transaction.
-    table : Identifier
-        The table.
     names : sequence of str
         The table's column for each column of the batches.
-    batches : iterable of pyarrow.RecordBatch
-        Values whose CSV spelling PostgreSQL reads as the columns' types.
     nullable : sequence of str
         Columns in which an empty string is NULL.
-
-    Returns
-    -------
-    int
-        Rows stored.
-
-    Raises
-    ------
-    InputError
-        If the server stored another number of rows than it was sent.
-    DatabaseError
-        If the server refuses the data; the error does not quote them.
     """
     sent = 0
-
-    def chunks() -> Iterator[bytes]:
-        nonlocal sent
-        for batch in batches:
-            sent += batch.num_rows
-            buffer = io.BytesIO()
-            arrow_csv.write_csv(batch, buffer, arrow_csv.WriteOptions(include_header=False))
-            yield buffer.getvalue()
-
     columns = [Identifier.of(name) for name in names]
     forced = [Identifier.of(name) for name in nullable]
     command = statement("copy_csv_in", table=table, names=columns, nullable=forced)
     with mapped_errors(), connection.cursor() as cursor:
         with cursor.copy(command.text.encode()) as copy:
-            for chunk in chunks():
-                copy.write(chunk)
+            for batch in batches:
+                sent += batch.num_rows
+                buffer = io.BytesIO()
+                arrow_csv.write_csv(batch, buffer, arrow_csv.WriteOptions(include_header=False))
+                copy.write(buffer.getvalue())
         stored = cursor.rowcount
     if stored != sent:
         raise InputError(f"Only {stored} of {sent} records could be stored; the table is as it was.")
@@ -180,9 +131,9 @@ def _existing(db: Database, name: Identifier) -> RelationFacts | None:
 
 def _existing_columns(existing: RelationFacts, file: CsvFile) -> tuple[tuple[CsvColumn, ...], list[str]]:
     """Return the columns that a file adds to, and those of them in which an empty string is NULL."""
-    found = [existing.column(column) for column in file.names]
-    columns = tuple(CsvColumn(column.name, column.type) for column in found)
-    return columns, [column.name for column in found if column.base_type not in _TEXT_TYPES]
+    known = [existing.column(column) for column in file.names]
+    columns = tuple(CsvColumn(column.name, column.type) for column in known)
+    return columns, [column.name for column in known if column.base_type not in _TEXT_TYPES]
 
 
 def _drop_existing(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:

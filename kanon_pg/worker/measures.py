@@ -1,4 +1,4 @@
-"""What a solution keeps: how close the rows of a class were, how the values of each column are distributed.
+"""Usefulness and losses of a solution: how close the rows of a class were, and how columns are distributed.
 
 References
 ----------
@@ -13,6 +13,7 @@ table and what an anonymized one says of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,16 +32,6 @@ def usefulness(table: RowTypeTable, class_of: NDArray[np.int64], classes: int) -
 
     The tuple diversity of a class is the sum over the columns of the share of the column's range
     (numeric) or of its distinct values (categorical) that the original rows of the class cover.
-
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Class of each row type, from 0 to ``classes - 1``.
-
-    Returns
-    -------
-    float
-        Between 0 and the number of columns.
 
     Notes
     -----
@@ -82,10 +73,10 @@ def _range_shares(values: NDArray[np.float64], begin: NDArray[np.intp]) -> float
         return 0.0
     low, high = low[present], high[present]
     varies = high > low
-    whole = high.max() - low.min()
-    if not np.isfinite(whole):
+    span = high.max() - low.min()
+    if not np.isfinite(span):
         return float(varies.sum())
-    return float(((high[varies] - low[varies]) / whole).sum()) if whole > 0 else 0.0
+    return float(((high[varies] - low[varies]) / span).sum()) if span > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -108,24 +99,11 @@ class Utility:
     marginal_divergence: float
 
 
-@dataclass(frozen=True)
-class _Domain:
-    """The values of one column: ``nodes[level][value]``, and how many rows have each value.
-
-    All values of a hierarchy belong to it, also those that no row has.
-    """
-
-    nodes: tuple[NDArray[np.int64], ...]
-    rows: NDArray[np.float64]
-
-
 def utility(packed: PackedRowTypes, parts: RowTypeTable, vector: NDArray[np.int64]) -> Utility:
     """Measure what a solution tells about each quasi-identifier, NULL being a value like others.
 
     Parameters
     ----------
-    packed : PackedRowTypes
-        Row types with their hierarchies.
     parts : RowTypeTable
         The parts of these row types that the solution has.
     vector : ndarray of int64, shape (n,)
@@ -140,10 +118,8 @@ def utility(packed: PackedRowTypes, parts: RowTypeTable, vector: NDArray[np.int6
     hierarchies = packed.hierarchies or (None,) * parts.width
     for column, hierarchy in enumerate(hierarchies):
         level = (vector >> fields.offsets[column]) & ((1 << fields.widths[column]) - 1)
-        value, domain = _domain(parts, column, hierarchy)
-        column_loss, column_most, column_divergence = _measure(
-            domain, value, level, parts.rows.astype(np.float64)
-        )
+        value, nodes = _nodes(parts, column, hierarchy)
+        column_loss, column_most, column_divergence = _measure(nodes, value, level, parts.rows)
         lost += column_loss
         most += column_most
         divergence += column_divergence
@@ -151,19 +127,20 @@ def utility(packed: PackedRowTypes, parts: RowTypeTable, vector: NDArray[np.int6
     return Utility(lost / most if most > 0 else 0.0, divergence / parts.width)
 
 
-def _domain(
+def _nodes(
     parts: RowTypeTable, column: int, hierarchy: PackedHierarchy | None
-) -> tuple[NDArray[np.int64], _Domain]:
-    """Return the value of each part, numbered, and the column's domain."""
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Return the value of each part, numbered, and per level the node of each value of the column.
+
+    All values of a hierarchy belong to it, also those that no row has.
+    """
     numbers, first = number_values(parts.cells[column])
-    nodes: tuple[NDArray[np.int64], ...] = (np.arange(first.size),)
+    nodes: list[NDArray[np.int64]] = [np.arange(first.size)]
     if hierarchy is not None:
         known, place = np.unique(integers(hierarchy.cells), return_inverse=True)
         numbers = np.searchsorted(known, parts.cells[column][first])[numbers]
-        nodes = (np.arange(known.size), *(_by_value(buffer, place) for buffer in hierarchy.nodes))
-    whole = np.zeros(nodes[0].size, dtype=np.int64)
-    rows = np.bincount(numbers, weights=parts.rows, minlength=whole.size).astype(np.float64)
-    return numbers, _Domain((*nodes, whole), rows)
+        nodes = [np.arange(known.size), *(_by_value(buffer, place) for buffer in hierarchy.nodes)]
+    return numbers, [*nodes, np.zeros(nodes[0].size, dtype=np.int64)]
 
 
 def _by_value(buffer: bytes, place: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -174,23 +151,28 @@ def _by_value(buffer: bytes, place: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def _measure(
-    domain: _Domain, value: NDArray[np.int64], level: NDArray[np.int64], rows: NDArray[np.float64]
+    nodes: Sequence[NDArray[np.int64]],
+    value: NDArray[np.int64],
+    level: NDArray[np.int64],
+    rows: NDArray[np.int64],
 ) -> tuple[float, float, float]:
     """Return the bits lost, the most bits there are to lose, and the divergence in bits."""
-    total = rows.sum()
-    present = domain.rows > 0
-    bits = np.zeros(domain.rows.size)
-    bits[present] = -np.log2(domain.rows[present] / total)
-    inferred = np.zeros(domain.rows.size)
+    rows_of = np.bincount(value, weights=rows, minlength=nodes[0].size)
+    total = rows_of.sum()
+    present = rows_of > 0
+    shares = rows_of[present] / total
+    bits, inferred = np.zeros((2, rows_of.size))
+    bits[present] = -np.log2(shares)
     lost = 0.0
-    for number, node in enumerate(domain.nodes):
+    for number, node in enumerate(nodes):
         here = level == number
         if not here.any():
             continue
-        below = np.bincount(node, weights=domain.rows)
-        lost += float((rows[here] * (np.log2(below[node[value[here]]] / total) + bits[value[here]])).sum())
-        published = np.bincount(node[value[here]], weights=rows[here], minlength=below.size)
-        inferred += (published / np.bincount(node))[node]
-    shares = domain.rows[present] / total
-    divergence = float((shares * np.log2(domain.rows[present] / inferred[present])).sum())
-    return lost, float((domain.rows * bits).sum()), max(0.0, divergence)
+        published = node[value[here]]
+        below = np.bincount(node, weights=rows_of)
+        lost += float((rows[here] * (np.log2(below[published] / total) + bits[value[here]])).sum())
+        # a reader gives each value below a published node the same chance
+        per_value = np.bincount(published, weights=rows[here], minlength=below.size) / np.bincount(node)
+        inferred += per_value[node]
+    divergence = float((shares * np.log2(rows_of[present] / inferred[present])).sum())
+    return lost, float((rows_of * bits).sum()), max(0.0, divergence)

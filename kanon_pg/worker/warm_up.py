@@ -14,7 +14,7 @@ from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.audit.auditor import work as audit
 from kanon_pg.worker.audit.column_sets import Persons
-from kanon_pg.worker.audit.lines import lines_of_suffixes
+from kanon_pg.worker.audit.projections import projections_of_suffixes
 from kanon_pg.worker.audit.violating import walks
 from kanon_pg.worker.clock import Clock, no_progress
 from kanon_pg.worker.compiled import used_files, watched
@@ -161,7 +161,7 @@ def _audit() -> None:
         audit("risk", [packed], at_risk, no_progress)
     table = RowTypeTable.from_packed(packed)
     order = range(table.width)
-    next(walks(lines_of_suffixes(table, Persons.of(table), order)[0], 3))
+    next(walks(projections_of_suffixes(table, Persons.of(table), order)[0], 3))
 
 
 def _recode() -> None:

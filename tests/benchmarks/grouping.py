@@ -124,7 +124,7 @@ def zips(settings: Settings) -> Iterator[Table]:
     weights = np.array([int(row["population_2010"]) for row in rows])
     lines = []
     for k in (50_000, 1_000_000) if settings.quick else (1_000, 5_000, 20_000, 50_000, 200_000, 1_000_000):
-        seconds, found = median_seconds(lambda k=k: rectangles(x, y, weights, k).found, settings.repeats)
+        seconds, found = median_seconds(lambda k=k: rectangles(x, y, weights, k).classes, settings.repeats)
         lines.append(_line(k, seconds, found))
     yield table(f"{len(rows):,} zip codes, {weights.sum():,} people, rectangles", _HEADER, lines)
     order = np.argsort(x)

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.worker.audit.auditor import figures_of
-from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
+from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import (
     classes_by_hand,
+    is_anonymous,
     minimal_by_hand,
     people_by_hand,
     read,

@@ -247,7 +247,7 @@ def maps(draw: st.DrawFn, most: int, side: int) -> tuple[list[float], list[float
 def test_theorem_4(a_map: tuple[list[float], list[float], list[int], int], kind: str) -> None:
     x, y, weights, k = a_map
     grouped = rectangles(x, y, weights, k, kind)
-    found, boxes = grouped.found, grouped.boxes
+    found, boxes = grouped.classes, grouped.boxes
     check(found, weights, k)
     points = list(zip(x, y, strict=True))
     heaviest = max(
@@ -283,16 +283,16 @@ def test_exact_rectangles_are_optimal(
     x, y, weights, k = a_map
     assume(len({*zip(x, y, strict=True)}) == len(weights))
     grouped = rectangles(x, y, weights, k, kind, method="exact")
-    check(grouped.found, weights, k)
+    check(grouped.classes, weights, k)
     best = min(
         cost_of(sizes, k, kind)  # type: ignore[arg-type]
         for parts in partitions(len(weights))
         for sizes in [[sum(weights[value] for value in part) for part in parts]]
         if min(sizes) >= k and parts_are_apart(parts, x, y)
     )
-    assert grouped.found.cost == best == grouped.found.lower_bound
+    assert grouped.classes.cost == best == grouped.classes.lower_bound
     assert_filling(grouped.boxes, x, y)
-    for px, py, number in zip(x, y, grouped.found.class_of.tolist(), strict=True):
+    for px, py, number in zip(x, y, grouped.classes.class_of.tolist(), strict=True):
         left, low, right, high = grouped.boxes[number]
         assert left <= px <= right
         assert low <= py <= high

@@ -1,4 +1,4 @@
-"""What a worker does for an audit: reads packed row types, calls the searches, answers in plain JSON values.
+"""Tasks of an audit in a worker: read packed row types, call the searches, answer in plain JSON values.
 
 Columns are numbers in requests and answers, as the row types have them; the caller knows their names. The
 terms (class, violating, minimal, minimum, identifying) are those of `kanon_pg.worker.audit`.
@@ -36,22 +36,7 @@ _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 
 
 def work(task: str, tables: Sequence[PackedRowTypes], arguments: Arguments, progress: Progress) -> Answer:
-    """Do a task of an audit.
-
-    Parameters
-    ----------
-    task : str
-        'violating', 'identifying', 'risk' or 'columns'.
-    arguments : mapping
-        Plain JSON values; the functions below say which.
-    progress : callable
-        Receives phases and shares.
-
-    Raises
-    ------
-    KanonError
-        Whatever the solvers refuse.
-    """
+    """Do a task: 'violating', 'identifying', 'risk' or 'columns', with arguments in plain JSON values."""
     if task not in _TASKS:
         raise SolverError("The worker does not know this task of an audit.", hint=DEFECT)
     clock = Clock(arguments["seconds"], progress)
@@ -63,31 +48,31 @@ def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cloc
     """Answer with the minimal violating sets; arguments k, max_columns, quasi_identifiers, details."""
     (table,), k = tables, arguments["k"]
     details = _details(table, k, arguments["quasi_identifiers"], clock) if arguments["details"] else None
-    found = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=arguments["max_columns"])
+    violating = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=arguments["max_columns"])
     most = arguments["max_columns"]
-    is_as_requested = found.is_complete or (most is not None and found.complete_columns >= most)
+    is_as_requested = violating.is_complete or (most is not None and violating.complete_columns >= most)
     ended = _ended(is_as_requested, clock)
     figures: list[Answer | None] = []
-    for _, one in figures_of(table, found.sets, k):
+    for _, one in figures_of(table, violating.sets, k):
         figures.append(asdict(one))
         if clock.is_over():
             break
-        clock.report("figures", len(figures) / len(found.sets))
-    figures += [None] * (len(found.sets) - len(figures))
+        clock.report("figures", len(figures) / len(violating.sets))
+    figures += [None] * (len(violating.sets) - len(figures))
     return {
-        "sets": [list(columns) for columns in found.sets],
+        "sets": [list(columns) for columns in violating.sets],
         "figures": figures,
-        "complete_columns": found.complete_columns,
-        "is_complete": found.is_complete,
-        "minimum": found.minimum,
+        "complete_columns": violating.complete_columns,
+        "is_complete": violating.is_complete,
+        "minimum": violating.minimum,
         "details": details,
         "termination": ended,
     }
 
 
-def _ended(is_whole: bool, clock: Clock) -> Termination:
+def _ended(is_complete: bool, clock: Clock) -> Termination:
     """Return how a search ended."""
-    if is_whole:
+    if is_complete:
         return Termination.OPTIMAL
     return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
 
@@ -111,25 +96,19 @@ def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], cloc
             return True
         half = len(columns) // 2
         halves = columns[:half], columns[half:]
-        return all(leave_out(one, _divided(table, grouping, other)) for one, other in (halves, halves[::-1]))
+        return all(leave_out(one, grouping.by(table, *other)) for one, other in (halves, halves[::-1]))
 
     if not leave_out(every, RowTypePartition.single(len(table))):
         return None
     return {
         "alone": alone,
         "without": without,
-        "audited": _whole(table, people, every, k),
-        "quasi_identifiers": _whole(table, people, quasi_identifiers, k),
+        "audited": _combined(table, people, every, k),
+        "quasi_identifiers": _combined(table, people, quasi_identifiers, k),
     }
 
 
-def _divided(table: RowTypeTable, grouping: RowTypePartition, columns: Sequence[int]) -> RowTypePartition:
-    for column in columns:
-        grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
-    return grouping
-
-
-def _whole(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int) -> Answer:
+def _combined(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int) -> Answer:
     """Return the classes of some columns together, with the histogram of their sizes."""
     grouping = grouping_of(table, columns)
     sizes, rows = people.sizes(grouping), rows_of(table, grouping.class_of, grouping.count)
@@ -143,9 +122,9 @@ def _whole(table: RowTypeTable, people: Persons, columns: Sequence[int], k: int)
             bars.append(
                 [smallest, after - 1, int(inside.sum()), int(persons[met].sum()), int(rows[inside].sum())]
             )
-    found = asdict(class_figures(table, people, grouping, k))
-    del found["distinction"], found["separation"]
-    return {**found, "sizes": bars}
+    figures = asdict(class_figures(table, people, grouping, k))
+    del figures["distinction"], figures["separation"]
+    return {**figures, "sizes": bars}
 
 
 def _edges(largest: int, k: int) -> list[int]:
@@ -168,13 +147,13 @@ def _identifying(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cl
     (table,) = tables
     clock.report("leaving out columns", None)
     minimal = minimal_identifying_set(table)
-    found = smallest_identifying_set(table, clock)
+    smallest = smallest_identifying_set(table, clock)
     return {
         "minimal": list(minimal),
-        "smallest": list(found.columns),
-        "at_least": found.lower_bound,
-        "method": found.method,
-        "termination": _ended(found.is_optimal, clock),
+        "smallest": list(smallest.columns),
+        "at_least": smallest.lower_bound,
+        "method": smallest.method,
+        "termination": _ended(smallest.is_optimal, clock),
         "distinct_rows": grouping_of(table, range(table.width)).count,
     }
 
@@ -200,8 +179,8 @@ def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) ->
     most, left = arguments["uniques_seconds"], clock.left()
     within = clock if most is None or left is None or left <= most else clock.without(left - most)
     uniques = minimal_uniques(table, columns, within)
-    is_whole = uniques.complete_columns >= min(DEEPEST, table.width)
-    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_whole, clock)}
+    is_complete = uniques.complete_columns >= min(DEEPEST, table.width)
+    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_complete, clock)}
 
 
 def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int64]:
@@ -218,8 +197,8 @@ def _columns(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock)
     (table,) = tables
     clock.report("columns", None)
     profiles = [asdict(profile) for profile in column_profiles(table)]
-    found, is_complete = dependencies(table, clock)
-    return {"profiles": profiles, "dependencies": [asdict(one) for one in found], "is_complete": is_complete}
+    known, is_complete = dependencies(table, clock)
+    return {"profiles": profiles, "dependencies": [asdict(one) for one in known], "is_complete": is_complete}
 
 
 _TASKS: dict[str, Callable[[Sequence[RowTypeTable], Arguments, Clock], Answer]] = {
@@ -243,14 +222,8 @@ class SetFigures:
     ----------
     classes : int
         Different combinations of values (d), >= 1.
-    classes_at_risk : int
-        Those shared by fewer than k people.
-    smallest_class : int
-        Size of the smallest class, >= 1.
     people_at_risk : int
         Different people with a row in a class of fewer than k people, at least one if there is such a class.
-    rows_at_risk : int
-        Rows in these classes.
     distinction : float
         d / n, in (0, 1]: the greatest alpha for which the set is alpha-distinct.
     separation : float
@@ -270,13 +243,6 @@ def figures_of(
     table: RowTypeTable, sets: Sequence[tuple[int, ...]], k: int
 ) -> Iterator[tuple[tuple[int, ...], SetFigures]]:
     """Yield sets of columns with their figures.
-
-    Parameters
-    ----------
-    sets : sequence of tuple of int
-        Numbers of columns, ascending within a set; best in lexicographic order.
-    k : int
-        Fewest people of a class that is not at risk.
 
     Notes
     -----
@@ -333,8 +299,6 @@ class ColumnProfile:
     ----------
     distinct : int
         Different values, NULL being one.
-    single : int
-        Values that one row has.
     separation : float
         Share of the pairs of rows with different values, 0 to 1 (Motwani and Xu 2007).
     """
@@ -346,15 +310,10 @@ class ColumnProfile:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """An exact or approximate functional dependency: one column determines another.
+    """= An exact or approximate functional dependency: one column determines another.
 
-    Parameters
-    ----------
-    determinant, dependent : int
-        Numbers of columns.
-    share : float
-        Among the rows whose determinant occurs more than once: those in which guessing the most frequent
-        dependent value is right, at least 0.99; 1 if it always is.
+    The share is that of the rows, among those whose determinant occurs more than once, in which guessing the
+    most frequent dependent value is right: at least 0.99; 1 if it always is.
     """
 
     determinant: int
@@ -364,69 +323,54 @@ class Dependency:
 
 def column_profiles(table: RowTypeTable) -> list[ColumnProfile]:
     """Return the profile of each column; O(n) each."""
-    found = []
+    profiles = []
     for codes, cardinality in zip(table.codes, table.cardinalities, strict=True):
         rows = rows_of(table, codes, int(cardinality))
-        apart = separation(rows) if table.total_rows > 1 else 0.0
-        found.append(ColumnProfile(int(cardinality), int((rows == 1).sum()), apart))
-    return found
+        separated = separation(rows) if table.total_rows > 1 else 0.0
+        profiles.append(ColumnProfile(int(cardinality), int((rows == 1).sum()), separated))
+    return profiles
 
 
 def dependencies(table: RowTypeTable, clock: Clock) -> tuple[list[Dependency], bool]:
     """Return which columns determine others, exactly or nearly, and whether all pairs were looked at.
 
-    Notes
-    -----
     O(n) for each of m² pairs of columns, n row types and m columns; the clock may end it early.
     """
-    found: list[Dependency] = []
+    known: list[Dependency] = []
     for one in range(table.width):
-        determinant = _Determinant.of(table, one)
-        if determinant.repeated.sum() < _REPEATED * table.total_rows:
+        rows = rows_of(table, table.codes[one], int(table.cardinalities[one]))
+        repeated = np.where(rows > 1, rows, 0)
+        if repeated.sum() < _REPEATED * table.total_rows:
             continue
         for dependent in range(table.width):
             if clock.is_over():
-                return found, False
+                return known, False
             if dependent != one and table.cardinalities[dependent] > 1:
-                share = determinant.share_determined(dependent)
+                share = _share_determined(table, one, repeated, dependent)
                 if share is not None:
-                    found.append(Dependency(one, dependent, share))
+                    known.append(Dependency(one, dependent, share))
         clock.report("pairs of columns", (one + 1) / table.width)
-    return found, True
+    return known, True
 
 
-@dataclass(frozen=True)
-class _Determinant:
-    """A column with the rows of each of its values, as far as others have the same value."""
-
-    table: RowTypeTable
-    column: int
-    repeated: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, table: RowTypeTable, column: int) -> _Determinant:
-        rows = rows_of(table, table.codes[column], int(table.cardinalities[column]))
-        return cls(table, column, np.where(rows > 1, rows, 0))
-
-    def share_determined(self, dependent: int) -> float | None:
-        """Return the share of the repeated rows in which it determines another column; None if too few."""
-        table, count = self.table, int(self.table.cardinalities[self.column])
-        codes, values = table.codes[dependent], int(table.cardinalities[dependent])
-        total = int(self.repeated.sum())
-        wrong = (1 - _NEARLY) * total
-        if values - count > wrong:
-            return None
-        pairs = RowTypePartition(table.codes[self.column], count).divided(codes, values)
-        if pairs.count - count > wrong:  # each further pair is at least one wrong guess
-            return None
-        rows = rows_of(table, pairs.class_of, pairs.count)
-        value = np.empty(pairs.count, dtype=np.int64)
-        value[pairs.class_of] = table.codes[self.column]
-        most = np.zeros(count, dtype=np.int64)
-        np.maximum.at(most, value, rows)
-        share = float(most[self.repeated > 0].sum() / total)
-        blind = float(rows_of(table, codes, values).max() / table.total_rows)
-        return share if share >= _NEARLY and share - blind >= _BETTER * (1 - blind) else None
+def _share_determined(table: RowTypeTable, one: int, repeated: Numbers, dependent: int) -> float | None:
+    """Return the share of the repeated rows in which a column determines another; None if too few."""
+    codes, count = table.codes[one], repeated.size
+    values = int(table.cardinalities[dependent])
+    total = int(repeated.sum())
+    wrong = (1 - _NEARLY) * total
+    if values - count > wrong:
+        return None
+    pairs = RowTypePartition(codes, count).by(table, dependent)
+    if pairs.count - count > wrong:  # each further pair is at least one wrong guess
+        return None
+    value = np.empty(pairs.count, dtype=np.int64)
+    value[pairs.class_of] = codes
+    most = np.zeros(count, dtype=np.int64)
+    np.maximum.at(most, value, rows_of(table, pairs.class_of, pairs.count))
+    share = float(most[repeated > 0].sum() / total)
+    blind = float(rows_of(table, table.codes[dependent], values).max() / table.total_rows)
+    return share if share >= _NEARLY and share - blind >= _BETTER * (1 - blind) else None
 
 
 def rows_of(table: RowTypeTable, class_of: NDArray[np.int32], count: int) -> Numbers:

@@ -22,15 +22,7 @@ _DIRECT = 4
 
 @dataclass(frozen=True)
 class RowTypePartition:
-    """Row types divided into classes.
-
-    Parameters
-    ----------
-    class_of : ndarray of int32, shape (n,)
-        Class of each row type, numbered from 0 without gaps.
-    count : int
-        Number of classes, >= 1.
-    """
+    """Row types divided into classes: the class of each, numbered from 0 without gaps, and their number."""
 
     class_of: Codes
     count: int
@@ -40,15 +32,15 @@ class RowTypePartition:
         """Return one class with everything: that of the empty set of columns."""
         return cls(np.zeros(size, dtype=np.int32), 1)
 
+    def by(self, table: RowTypeTable, *columns: int) -> RowTypePartition:
+        """Return the classes divided further by columns of a table."""
+        partition = self
+        for column in columns:
+            partition = partition.divided(table.codes[column], int(table.cardinalities[column]))
+        return partition
+
     def divided(self, codes: Codes, cardinality: int) -> RowTypePartition:
         """Return the classes divided further by one column.
-
-        Parameters
-        ----------
-        codes : ndarray of int32, shape (n,)
-            Values of the column, from 0.
-        cardinality : int
-            One more than the greatest of them.
 
         Notes
         -----
@@ -76,31 +68,19 @@ def _directly(class_of: Codes, codes: Codes, cardinality: int, slots: int) -> tu
 
 
 def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> RowTypePartition:
-    """Return the classes of a set of columns.
-
-    Parameters
-    ----------
-    columns : iterable of int
-        Numbers of columns, from 0; none gives one class.
-    """
-    found = RowTypePartition.single(len(table))
+    """Return the classes of a set of columns; one class for none."""
+    grouping = RowTypePartition.single(len(table))
     for column in columns:
-        if found.count == len(table):
+        if grouping.count == len(table):
             break  # no column divides classes of one row type
-        found = found.divided(table.codes[column], int(table.cardinalities[column]))
-    return found
+        grouping = grouping.by(table, column)
+    return grouping
 
 
 def groupings_of(
     table: RowTypeTable, sets: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[tuple[int, ...], RowTypePartition]]:
-    """Yield the classes of many sets of columns, sharing the work of common beginnings.
-
-    Parameters
-    ----------
-    sets : sequence of tuple of int
-        Best in lexicographic order.
-    """
+    """Yield the classes of sets of columns in lexicographic order; beginnings are divided once."""
     path: list[tuple[int, RowTypePartition]] = []
     root = RowTypePartition.single(len(table))
     for columns in sets:
@@ -110,7 +90,7 @@ def groupings_of(
         del path[depth:]
         for column in columns[depth:]:
             above = path[-1][1] if path else root
-            path.append((column, above.divided(table.codes[column], int(table.cardinalities[column]))))
+            path.append((column, above.by(table, column)))
         yield columns, path[-1][1] if path else root
 
 
@@ -142,13 +122,7 @@ class Persons:
         return _sizes(grouping.class_of, grouping.count, self.own, self.place, self.person)
 
     def within(self, is_inside: NDArray[np.bool_], grouping: RowTypePartition) -> int:
-        """Return how many different people occur in some classes, each counted once.
-
-        Parameters
-        ----------
-        is_inside : ndarray of bool, shape (count,)
-            Which classes; at least one person is in them if there are any.
-        """
+        """Return how many different people occur in some classes; at least one if there are classes."""
         if not is_inside.any():
             return 0
         inside = is_inside[grouping.class_of]
@@ -157,11 +131,6 @@ class Persons:
 
     def greatest(self, numbers: NDArray[Any], grouping: RowTypePartition) -> tuple[NDArray[Any], Numbers]:
         """Return the greatest number among the classes of each person.
-
-        Parameters
-        ----------
-        numbers : ndarray, shape (count,)
-            Of each class.
 
         Returns
         -------

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.audit.column_sets import Codes, Numbers
-from kanon_pg.worker.audit.lines import LineCounters, Lines, Partitions, descend, room_for, unmergeable
+from kanon_pg.worker.audit.projections import Division, descend, room_for, unmergeable
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 
@@ -24,15 +24,7 @@ _PAIRS = 256
 
 
 class Differences(NamedTuple):
-    """Difference sets of some pairs of rows, none of which contains another one.
-
-    Parameters
-    ----------
-    masks : ndarray of uint64, shape (capacity,)
-        Columns as bits.
-    total : ndarray of int64, shape (1,)
-        How many of them are there.
-    """
+    """Difference sets of some pairs of rows, as bits, none within another one; and their number."""
 
     masks: Masks
     total: Numbers
@@ -47,38 +39,35 @@ class DistinctRows(NamedTuple):
 
     Parameters
     ----------
-    lines : Lines
-        One line per row, over all columns.
+    division : Division
+        Of one row for each, over all columns; room for one partition more than columns.
     by_row : ndarray of int32, shape (n, m)
         The same codes, row by row.
-    partitions : Partitions
-        One more than columns.
     """
 
-    lines: Lines
+    division: Division
     by_row: Codes
-    partitions: Partitions
-    scratch: LineCounters
 
 
 def distinct_rows(table: RowTypeTable) -> DistinctRows:
     """Return the different rows of a table."""
     rows = _rows_of(table.codes)
     by_many_values_first = np.argsort(-table.cardinalities, kind="stable")
-    descend(by_many_values_first, rows.lines, rows.partitions, rows.scratch)
-    classes = int(rows.partitions.classes[table.width])
+    descend(by_many_values_first, rows.division)
+    partitions = rows.division.partitions
+    classes = int(partitions.classes[table.width])
     if classes == 0:
         return rows
-    held, starts = rows.partitions.lines[table.width], rows.partitions.starts[table.width]
+    members, starts = partitions.rows[table.width], partitions.starts[table.width]
     is_first = np.ones(len(table), dtype=np.bool_)
-    is_first[held[: starts[classes]]] = False
-    is_first[held[starts[:classes]]] = True
+    is_first[members[: starts[classes]]] = False
+    is_first[members[starts[:classes]]] = True
     return _rows_of(table.codes[:, is_first])
 
 
 def _rows_of(codes: Codes) -> DistinctRows:
-    lines = unmergeable(np.ascontiguousarray(codes))
-    return DistinctRows(lines, np.ascontiguousarray(codes.T), *room_for(lines, codes.shape[0] + 1))
+    projection = unmergeable(np.ascontiguousarray(codes))
+    return DistinctRows(room_for(projection, codes.shape[0] + 1), np.ascontiguousarray(codes.T))
 
 
 def no_differences(capacity: int = 1024) -> Differences:
@@ -98,15 +87,9 @@ def with_room(differences: Differences) -> Differences:
 
 @kernel
 def separates(columns: Numbers, rows: DistinctRows, differences: Differences) -> bool:
-    """Return whether some columns identify; else learn difference sets that they don't meet.
-
-    Parameters
-    ----------
-    differences : Differences
-        With room for pairs; grows unless the columns identify.
-    """
-    descend(columns, rows.lines, rows.partitions, rows.scratch)
-    if rows.partitions.classes[columns.size] == 0:
+    """Return whether some columns identify; else learn difference sets that they don't meet."""
+    descend(columns, rows.division)
+    if rows.division.partitions.classes[columns.size] == 0:
         return True
     _learn(columns.size, rows, differences)
     return False
@@ -115,8 +98,8 @@ def separates(columns: Numbers, rows: DistinctRows, differences: Differences) ->
 @kernel
 def _learn(depth: int, rows: DistinctRows, differences: Differences) -> None:
     """Add difference sets of pairs that a partition leaves together."""
-    held, starts = rows.partitions.lines[depth], rows.partitions.starts[depth]
-    classes = rows.partitions.classes[depth]
+    partitions = rows.division.partitions
+    members, starts, classes = partitions.rows[depth], partitions.starts[depth], partitions.classes[depth]
     pairs = starts[classes] - classes
     step = max(1, pairs // _PAIRS)
     number, begin = 0, differences.total[0]
@@ -125,7 +108,7 @@ def _learn(depth: int, rows: DistinctRows, differences: Differences) -> None:
         # Pair number p of neighbours lies at place p plus the number of classes before it.
         while pair + number + 1 >= starts[number + 1]:
             number += 1
-        _add(_difference(rows.by_row, held[pair + number], held[pair + number + 1]), begin, differences)
+        _add(_difference(rows.by_row, members[pair + number], members[pair + number + 1]), begin, differences)
     _drop_supersets(begin, differences)
 
 
@@ -170,11 +153,3 @@ def _drop_supersets(begin: int, differences: Differences) -> None:
             masks[end] = masks[place]
             end += 1
     differences.total[0] = end
-
-
-def sample(rows: DistinctRows, differences: Differences) -> Differences:
-    """Learn difference sets of pairs that agree on a single column, for each column."""
-    for column in range(rows.by_row.shape[1]):
-        differences = with_room(differences)
-        separates(np.array([column]), rows, differences)
-    return differences

@@ -10,21 +10,20 @@ how few columns are possible, from integer programs over the known difference se
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kanon_pg.worker.audit.differences import (
-    Differences,
     DistinctRows,
     Masks,
     distinct_rows,
     no_differences,
-    sample,
     separates,
     with_room,
 )
-from kanon_pg.worker.audit.lines import LineCounters, Lines, Partitions, split
+from kanon_pg.worker.audit.projections import Division, split
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
@@ -32,89 +31,65 @@ from kanon_pg.worker.solvers.exact.integer_program import Effort, Rows, solve_li
 
 ColumnSet = tuple[int, ...]
 
+_PROGRAM = "integer program over pairs of rows"
+
 
 def minimal_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> ColumnSet:
-    """Return a minimal identifying set by Algorithm 5.1 of Yuan.
+    """Return a minimal identifying set by Algorithm 5.1 of Yuan, whatever the time says.
 
     The algorithm drops, while it can, the last column without which the others still identify, and starts
     over. A column that can't be dropped can't be later (Lemma 1), so one pass from the last column to the
-    first does the same.
-
-    Parameters
-    ----------
-    clock : Clock, optional
-        For progress only: its time is not looked at.
-
-    Returns
-    -------
-    tuple of int
-        Numbers of columns, ascending. No proper subset identifies, but smaller sets may.
-
-    Notes
-    -----
-    m trials for m columns, each a division of at most n rows by the columns kept so far.
+    first does the same: m trials for m columns, each a division of at most n rows by the columns kept so far.
     """
     clock = clock or Clock()
-    rows = distinct_rows(table)
-    kept, differences = list(range(table.width)), no_differences()
+    known = _Differences(distinct_rows(table))
+    kept: ColumnSet = tuple(range(table.width))
     for column in reversed(range(table.width)):
         clock.report("leaving out columns", None)
-        kept, differences = without(column, kept, rows, differences)
-    return tuple(kept)
+        kept = known.without(column, kept)
+    return kept
 
 
-def without(
-    column: int, kept: list[int], rows: DistinctRows, differences: Differences
-) -> tuple[list[int], Differences]:
-    """Leave a column out of an identifying set if the others identify.
+class _Differences:
+    """The different rows of a table, and the difference sets that are known."""
 
-    Parameters
-    ----------
-    column : int
-        One of those kept.
-    kept : list of int
-        They identify.
+    def __init__(self, rows: DistinctRows) -> None:
+        self.rows = rows
+        self._differences = no_differences()
 
-    Returns
-    -------
-    kept : list of int
-        With or without the column.
-    differences : Differences
-        With those that were learned.
-    """
-    rest = [other for other in kept if other != column]
-    differences = with_room(differences)
-    if separates(np.array(rest, dtype=np.int64), rows, differences):
-        return rest, differences
-    return kept, differences
+    @property
+    def masks(self) -> Masks:
+        """The difference sets."""
+        return self._differences.known()
 
+    def identifies(self, columns: Iterable[int]) -> bool:
+        """Return whether some columns identify; learn difference sets that they don't meet."""
+        self._differences = with_room(self._differences)
+        return bool(separates(np.array([*columns], dtype=np.int64), self.rows, self._differences))
 
-_PROGRAM = "integer program over pairs of rows"
+    def without(self, column: int, kept: ColumnSet) -> ColumnSet:
+        """Leave a column out of an identifying set if the others identify."""
+        rest = tuple(other for other in kept if other != column)
+        return rest if self.identifies(rest) else kept
+
+    def reduced(self, columns: ColumnSet, clock: Clock) -> ColumnSet:
+        """Leave out what an identifying set does not need, as far as the time allows."""
+        kept = columns
+        for column in reversed(columns):
+            if clock.is_over():
+                break
+            clock.heartbeat()
+            kept = self.without(column, kept)
+        return kept
 
 
 @dataclass(frozen=True)
 class SmallestIdentifying:
-    """A small identifying set.
-
-    Parameters
-    ----------
-    columns : tuple of int
-        Numbers of columns, ascending; they identify.
-    is_minimal : bool
-        Whether it was proven that no proper subset identifies: always unless the time was too short.
-    lower_bound : int
-        Proven: every identifying set has at least so many columns.
-    method : str
-        What found the set.
-    bound_method : str
-        What proved the bound.
-    """
+    """An identifying set, in ascending order, and what found it; every other has `lower_bound` columns."""
 
     columns: ColumnSet
-    is_minimal: bool
     lower_bound: int
     method: str
-    bound_method: str
 
     @property
     def is_optimal(self) -> bool:
@@ -123,15 +98,8 @@ class SmallestIdentifying:
 
 
 def greedy_factor(rows: int) -> float:
-    """Return by what factor the greedy set may at most exceed the smallest one.
+    """Return by what factor the greedy set may at most exceed the smallest one, for different rows.
 
-    Parameters
-    ----------
-    rows : int
-        Distinct rows, >= 1.
-
-    Notes
-    -----
     Columns cover the pairs of rows that differ on them; greedily at most 1 + ln N times as many sets are
     taken as are needed to cover N elements (Johnson 1974, Lovász 1975; for keys of tables Motwani and Xu
     2007). With N = n (n - 1) / 2 that is less than 1 + 2 ln n.
@@ -140,7 +108,7 @@ def greedy_factor(rows: int) -> float:
 
 
 def smallest_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> SmallestIdentifying:
-    """Find an identifying set with as few columns as possible.
+    """Find an identifying set with as few columns as possible; multiplicities do not matter.
 
     A smallest set that hits all known difference sets is tried on the table; pairs of rows that it leaves
     together become new difference sets, until it identifies (implicit hitting sets, Moreno-Centeno and Karp
@@ -148,65 +116,33 @@ def smallest_identifying_set(table: RowTypeTable, clock: Clock | None = None) ->
 
     Guarantee: exact without a time limit. When the time is over, the smallest set known: at most
     `greedy_factor` times the smallest possible once the greedy set is there, else all columns; and the bound
-    that is proven until then.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Multiplicities do not matter.
-
-    Notes
-    -----
-    NP-hard (Yuan, Proposition 2): an integer program per round, with a variable per column.
+    that is proven until then. NP-hard (Yuan, Proposition 2): an integer program per round, with a variable
+    per column.
     """
     clock = clock or Clock()
     clock.report("greedy", None)
-    rows = distinct_rows(table)
-    count = rows.lines.weights.size
-    every = tuple(range(table.width))
-    greedy = greedy_identifying_set(rows, clock)
+    known = _Differences(distinct_rows(table))
+    count = len(known.rows.by_row)
+    greedy = greedy_identifying_set(known.rows, clock)
     if greedy is None:
-        return SmallestIdentifying(every, False, int(count > 1), "all columns", "rows that differ")
-    columns, differences, is_minimal = _reduced(greedy, rows, sample(rows, no_differences()), clock)
+        return SmallestIdentifying(tuple(range(table.width)), int(count > 1), "all columns")
+    for column in range(table.width):
+        known.identifies([column])
     bound = math.ceil(len(greedy) / greedy_factor(count) - 1e-9)
-    found = SmallestIdentifying(columns, is_minimal, bound, "greedy", "factor of the greedy set")
-    is_over = False
-    while not (found.is_optimal or is_over or clock.is_over()):
+    best = SmallestIdentifying(known.reduced(greedy, clock), bound, "greedy")
+    while not (best.is_optimal or clock.is_over()):
         clock.report("smallest hitting set", None)
-        found, differences, is_over = _round(found, rows, differences, clock)
-    return found
-
-
-def _round(
-    known: SmallestIdentifying, rows: DistinctRows, differences: Differences, clock: Clock
-) -> tuple[SmallestIdentifying, Differences, bool]:
-    """Solve the hitting set of the known pairs and try it; also return whether the time ended it."""
-    candidate, proven = _smallest_hitting_set(differences.known(), rows.by_row.shape[1], clock)
-    found = known
-    if proven > known.lower_bound:
-        found = replace(known, lower_bound=min(proven, len(known.columns)), bound_method=_PROGRAM)
-    if candidate is None:
-        return found, differences, True
-    is_smallest = len(candidate) <= proven
-    differences = with_room(differences)
-    if separates(np.array(candidate, dtype=np.int64), rows, differences):
-        columns, differences, is_minimal = _reduced(candidate, rows, differences, clock)
-        if len(columns) < len(known.columns):
-            found = replace(found, columns=columns, is_minimal=is_minimal, method=_PROGRAM)
-    return found, differences, not is_smallest
-
-
-def _reduced(
-    columns: ColumnSet, rows: DistinctRows, differences: Differences, clock: Clock
-) -> tuple[ColumnSet, Differences, bool]:
-    """Leave out what an identifying set does not need; also return whether the time sufficed."""
-    kept = list(columns)
-    for column in reversed(columns):
-        if clock.is_over():
-            return tuple(kept), differences, False
-        clock.heartbeat()
-        kept, differences = without(column, kept, rows, differences)
-    return tuple(kept), differences, True
+        candidate, proven = _smallest_hitting_set(known.masks, table.width, clock)
+        best = replace(best, lower_bound=max(best.lower_bound, min(proven, len(best.columns))))
+        if candidate is None:
+            break
+        if known.identifies(candidate):
+            columns = known.reduced(candidate, clock)
+            if len(columns) < len(best.columns):
+                best = replace(best, columns=columns, method=_PROGRAM)
+        if len(candidate) > proven:
+            break  # the time ended the program
+    return best
 
 
 def _smallest_hitting_set(edges: Masks, width: int, clock: Clock) -> tuple[ColumnSet | None, int]:
@@ -224,21 +160,13 @@ def _smallest_hitting_set(edges: Masks, width: int, clock: Clock) -> tuple[Colum
 
 
 def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None:
-    """Return the columns taken greedily, each the one that tells apart the most pairs still together.
+    """Return columns that leave fewest pairs together, one by one; None if the time is over.
 
-    Guarantee: they identify, and are at most `greedy_factor` times as many as need be.
-
-    Returns
-    -------
-    tuple of int or None
-        Ascending; None if the time was over before.
-
-    Notes
-    -----
-    O(n m) per column taken, for n distinct rows and m columns.
+    Guarantee: they identify, and are at most `greedy_factor` times as many as need be. O(n m) per column
+    taken, for n distinct rows and m columns.
     """
     chosen: list[int] = []
-    partitions = rows.partitions
+    partitions = rows.division.partitions
     source = 0
     while partitions.classes[source]:
         left = []
@@ -246,10 +174,10 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
             if clock.is_over():
                 return None
             clock.heartbeat()
-            left.append(_pairs_left(rows.lines, column, partitions, source, rows.scratch))
+            left.append(_pairs_left(rows.division, column, source))
         column = int(np.argmin(left))
         target = 2 if source == 1 else 1
-        split(rows.lines, column, partitions, source, target, rows.scratch)
+        split(rows.division, column, source, target)
         source = target
         chosen.append(column)
     partitions.path[:] = -1
@@ -257,20 +185,21 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
 
 
 @kernel
-def _pairs_left(lines: Lines, column: int, partitions: Partitions, source: int, scratch: LineCounters) -> int:
+def _pairs_left(division: Division, column: int, source: int) -> int:
     """Return how many pairs would be together after a division by a column."""
-    held, starts = partitions.lines[source], partitions.starts[source]
-    codes, times = lines.codes[column], scratch.times
+    projection, partitions, counters = division
+    members, starts = partitions.rows[source], partitions.starts[source]
+    codes, times = projection.codes[column], counters.times
     pairs = 0
     for number in range(partitions.classes[source]):
         touched = 0
         for place in range(starts[number], starts[number + 1]):
-            value = codes[held[place]]
+            value = codes[members[place]]
             if times[value] == 0:
-                scratch.touched[touched] = value
+                counters.touched[touched] = value
                 touched += 1
             pairs += times[value]
             times[value] += 1
-        for value in scratch.touched[:touched]:
+        for value in counters.touched[:touched]:
             times[value] = 0
     return pairs

@@ -27,16 +27,14 @@ from kanon_pg.core.risk import (
     MinimalUniques,
     Risk,
 )
-from kanon_pg.errors import InputError
 from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.differences import Masks
-from kanon_pg.worker.audit.lines import (
-    LineCounters,
-    Lines,
-    Partitions,
+from kanon_pg.worker.audit.projections import (
+    Division,
+    Projection,
     count_people_per_value,
     descend,
-    lines_of,
+    projection_of,
     room_for,
 )
 from kanon_pg.worker.clock import Clock
@@ -56,18 +54,6 @@ def expected_inverse_sizes(sizes: Numbers, fraction: float) -> NDArray[np.float6
     F has a negative binomial distribution given the sample (Benedetti and Franconi 1998, the individual risk
     of mu-Argus and sdcMicro): P(F = h) = C(h - 1, f - 1) p^f (1 - p)^(h - f) for f people in a sample that
     holds a share p of the population.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64
-        People of each class in the sample, >= 1.
-    fraction : float
-        Share of the population in the sample, 0 < fraction <= 1.
-
-    Returns
-    -------
-    ndarray of float64
-        In (0, 1], at most 1 / size; exact to about 1e-12.
 
     Notes
     -----
@@ -107,33 +93,16 @@ def risk_of(
 
     Parameters
     ----------
-    table : RowTypeTable
-        With the sensitive columns whose homogeneous classes count.
-    columns : sequence of int
-        Numbers of the columns that an attacker knows.
     threshold : float
         Risk above which a record counts, 0 <= threshold < 1.
     population : ndarray of int64, shape (n,), optional
         People of the population who agree with each row type on these columns. The people of the table
         belong to the population, so that a smaller number (0 where the register lacks a combination) counts
         as the class size.
-    sampling_fraction : float, optional
-        Share of the population in the table, in (0, 1]: the journalist's risk is then the expectation of
-        `expected_inverse_sizes`.
     people_by_size : mapping of int to int, optional
         How many people have a smallest class of each size, where the table does not tell who is in several;
         not with a population.
-
-    Raises
-    ------
-    InputError
-        The threshold or the fraction is out of range, or a population and a fraction are given.
-
-    Notes
-    -----
-    O(n) per column.
     """
-    _check(threshold, population, sampling_fraction)
     people = Persons.of(table)
     grouping = grouping_of(table, columns)
     sizes = people.sizes(grouping)
@@ -172,22 +141,6 @@ def risk_of(
     )
 
 
-def _check(threshold: float, population: Numbers | None, sampling_fraction: float | None) -> None:
-    if not 0 <= threshold < 1:
-        raise InputError("The threshold of the risk is not at least 0 and below 1.", hint="Usual: 0.2.")
-    if sampling_fraction is None:
-        return
-    if population is not None:
-        raise InputError(
-            "Both a population table and a sampling fraction are given.", hint="Give one of them."
-        )
-    if not 0 < sampling_fraction <= 1:
-        raise InputError(
-            "The sampling fraction is not above 0 and at most 1.",
-            hint="It is the number of people in the table divided by that in the population.",
-        )
-
-
 def _attacker(
     greatest: NDArray[np.float64], people: Numbers, risk: NDArray[np.float64], threshold: float
 ) -> AttackerRisk:
@@ -203,19 +156,21 @@ def _homogeneous(
     table: RowTypeTable, people: Persons, grouping: RowTypePartition
 ) -> list[HomogeneousClasses]:
     rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count)
-    found = []
+    columns = []
     for described, cells in zip(table.sensitive_columns, table.sensitive, strict=True):
         example = np.empty(grouping.count, dtype=np.int64)
         example[grouping.class_of] = cells
         is_same = np.ones(grouping.count, dtype=np.bool_)
         is_same[grouping.class_of[cells != example[grouping.class_of]]] = False
         within = people.within(is_same, grouping)
-        found.append(HomogeneousClasses(described.name, int(is_same.sum()), within, int(rows[is_same].sum())))
-    return found
+        columns.append(
+            HomogeneousClasses(described.name, int(is_same.sum()), within, int(rows[is_same].sum()))
+        )
+    return columns
 
 
 class _Known(NamedTuple):
-    """Minimal sets per line as linked lists, and the size of the smallest set per person."""
+    """Minimal sets per row as linked lists, and the size of the smallest set per person."""
 
     head: Codes
     following: Codes
@@ -225,55 +180,33 @@ class _Known(NamedTuple):
 
 
 def minimal_uniques(
-    table: RowTypeTable,
-    columns: Sequence[int],
-    clock: Clock | None = None,
-    *,
-    max_columns: int = DEEPEST,
+    table: RowTypeTable, columns: Sequence[int], clock: Clock | None = None, *, max_columns: int = DEEPEST
 ) -> MinimalUniques:
     """Count the minimal sample uniques of some columns.
-
-    Parameters
-    ----------
-    columns : sequence of int
-        Numbers of different columns, at least one.
-    clock : Clock, optional
-        When its time is over, sizes that were not finished are left out.
-    max_columns : int
-        Most columns of a set, >= 1.
-
-    Raises
-    ------
-    InputError
-        `max_columns` is below 1.
 
     Notes
     -----
     O(n) per set of columns, for the people who are not yet unique on its first columns; memory grows with
     the number of minimal sets.
     """
-    if max_columns < 1:
-        raise InputError("The largest number of columns is below 1.", hint="Usual are 3 or 4.")
     clock = clock or Clock()
     people = Persons.of(table)
     order = sorted(columns, key=lambda column: -int(table.cardinalities[column]))
-    search = _RiskCount(lines_of(table, people, order), min(max_columns, len(order)), clock)
+    search = _RiskCount(projection_of(table, people, order), min(max_columns, len(order)), clock)
     search.run(is_lonely=people.sizes(RowTypePartition.single(len(table)))[0] == 1)
-    return MinimalUniques(
-        tuple(search.sets), search.people(), search.by_column(order, columns), len(search.sets)
-    )
+    return MinimalUniques(tuple(search.sets), search.people(), len(search.sets))
 
 
 class _RiskCount:
     """Counting size by size."""
 
-    def __init__(self, lines: Lines, most: int, clock: Clock) -> None:
-        self._lines = lines
+    def __init__(self, projection: Projection, most: int, clock: Clock) -> None:
+        self._projection = projection
         self._most = most
         self._clock = clock
-        self._partitions, self._scratch = room_for(lines, most)
-        count = lines.weights.size
-        shared = max(0, -int(lines.weights.min()))
+        self._division = room_for(projection, most)
+        count = projection.weights.size
+        shared = max(0, -int(projection.weights.min()))
         self._known = _Known(
             np.full(count, -1, dtype=np.int32),
             np.empty(1024, dtype=np.int32),
@@ -281,38 +214,32 @@ class _RiskCount:
             np.zeros(1, dtype=np.int64),
             np.zeros(count + shared, dtype=np.uint8),
         )
-        self._with_column = np.zeros(lines.codes.shape[0], dtype=np.int64)
         self.sets: list[int] = []
 
     def run(self, *, is_lonely: bool) -> None:
         """Count until all is counted or the time is over; a single person needs no column to be unique."""
         for size in range(1, self._most + 1):
-            found = np.zeros_like(self._with_column) if is_lonely else self._try_size(size)
-            if found is None:
+            count = 0 if is_lonely else self._try_size(size)
+            if count is None:
                 return
-            self.sets.append(int(found.sum()) // size)
-            self._with_column += found
+            self.sets.append(count)
 
-    def _try_size(self, size: int) -> Numbers | None:
-        """Return how many sets of a size contain each column, None if the time is over."""
-        width = self._lines.codes.shape[0]
-        found = np.zeros(width, dtype=np.int64)
+    def _try_size(self, size: int) -> int | None:
+        """Return how many sets of a size are minimal uniques, None if the time is over."""
+        width, count = self._projection.codes.shape[0], 0
         for beginning in combinations(range(width - 1), size - 1):
             if self._clock.is_over():
                 return None
             self._clock.report(f"sample uniques on {size} columns", None)
             begun = np.array(beginning, dtype=np.int64)
-            first = begun[-1] + 1 if size > 1 else 0
-            for column in range(first, width):
+            for column in range(begun[-1] + 1 if size > 1 else 0, width):
                 self._make_room()
-                new = _new_uniques(begun, column, self._lines, self._partitions, self._scratch, self._known)
-                found[begun] += new
-                found[column] += new
-        return found
+                count += _new_uniques(begun, column, self._division, self._known)
+        return count
 
     def _make_room(self) -> None:
-        """Make room for one more set on every line."""
-        needed = int(self._known.total[0]) + self._lines.weights.size
+        """Make room for one more set on every row."""
+        needed = int(self._known.total[0]) + self._projection.weights.size
         if needed > self._known.masks.size:
             following = np.empty(2 * needed, dtype=np.int32)
             masks = np.empty(2 * needed, dtype=np.uint64)
@@ -322,47 +249,37 @@ class _RiskCount:
 
     def people(self) -> tuple[int, ...]:
         """Return the people by the size of their smallest set; if nobody is known, all are one person."""
-        smallest, is_nobody = self._known.smallest.copy(), np.flatnonzero(self._lines.weights == 0)
+        smallest, is_nobody = self._known.smallest.copy(), np.flatnonzero(self._projection.weights == 0)
         sets_of_nobody = smallest[is_nobody]
         smallest[is_nobody] = 0
-        if is_nobody.size == self._lines.weights.size and sets_of_nobody.any():
+        if is_nobody.size == self._projection.weights.size and sets_of_nobody.any():
             smallest[0] = sets_of_nobody[sets_of_nobody > 0].min()
         counts = np.bincount(smallest, minlength=len(self.sets) + 1)
         return tuple(int(count) for count in counts[1 : len(self.sets) + 1])
 
-    def by_column(self, order: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-        """Return how many sets contain each column."""
-        return tuple(int(self._with_column[order.index(column)]) for column in columns)
-
 
 @kernel
-def _new_uniques(
-    beginning: Numbers,
-    column: int,
-    lines: Lines,
-    partitions: Partitions,
-    scratch: LineCounters,
-    known: _Known,
-) -> int:
+def _new_uniques(beginning: Numbers, column: int, division: Division, known: _Known) -> int:
     """Count the classes for which some columns and one more are a minimal sample unique; note these."""
-    descend(beginning, lines, partitions, scratch)
+    projection, partitions, counters = division
+    descend(beginning, division)
     depth = beginning.size
-    held, starts = partitions.lines[depth], partitions.starts[depth]
-    codes, values = lines.codes[column - lines.first], lines.cardinalities[column - lines.first]
+    rows, starts = partitions.rows[depth], partitions.starts[depth]
+    codes, values = projection.codes[column], projection.cardinalities[column]
     mask = np.uint64(1) << np.uint64(column)
     for other in beginning:
         mask |= np.uint64(1) << np.uint64(other)
-    found = 0
+    count = 0
     for number in range(partitions.classes[depth]):
-        own = held[starts[number] : starts[number + 1]]
+        own = rows[starts[number] : starts[number + 1]]
         weights = partitions.weights[depth, starts[number] : starts[number + 1]]
-        touched, _ = count_people_per_value(own, weights, codes, values, 2, scratch)
-        if np.any(scratch.people[scratch.touched[:touched]] == 1):
-            found += _note_class(own, mask, depth + 1, codes, scratch.people, lines.weights, known)
-        for value in scratch.touched[:touched]:
-            scratch.people[value] = 0
-            scratch.last[value] = 0
-    return found
+        touched, _ = count_people_per_value(own, weights, codes, values, 2, counters)
+        if np.any(counters.people[counters.touched[:touched]] == 1):
+            count += _note_class(own, mask, depth + 1, codes, counters.people, projection.weights, known)
+        for value in counters.touched[:touched]:
+            counters.people[value] = 0
+            counters.last[value] = 0
+    return count
 
 
 @kernel
@@ -370,24 +287,24 @@ def _note_class(
     own: Codes, mask: np.uint64, size: int, codes: Codes, people: Numbers, weights: Codes, known: _Known
 ) -> int:
     """Note the sets that are minimal for single people within a class; return how many these are."""
-    found = 0
-    for line in own:
-        value = codes[line]
+    count = 0
+    for row in own:
+        value = codes[row]
         if people[value] == 1:
-            # The other lines of this person in the class, if any, are treated alike.
+            # The other rows of this person in the class, if any, are treated alike.
             people[value] = 0
-            if not _contains_known(line, mask, known):
-                found += 1
+            if not _contains_known(row, mask, known):
+                count += 1
                 people[value] = -1
         if people[value] == -1:
-            _note(line, mask, size, weights, known)
-    return found
+            _note(row, mask, size, weights, known)
+    return count
 
 
 @kernel
-def _contains_known(line: int, mask: np.uint64, known: _Known) -> bool:
-    """Return whether a set contains a known one of a line."""
-    entry = known.head[line]
+def _contains_known(row: int, mask: np.uint64, known: _Known) -> bool:
+    """Return whether a set contains a known one of a row."""
+    entry = known.head[row]
     while entry >= 0:
         if known.masks[entry] & mask == known.masks[entry]:
             return True
@@ -396,13 +313,13 @@ def _contains_known(line: int, mask: np.uint64, known: _Known) -> bool:
 
 
 @kernel
-def _note(line: int, mask: np.uint64, size: int, weights: Codes, known: _Known) -> None:
-    """Add a set to those of a line."""
+def _note(row: int, mask: np.uint64, size: int, weights: Codes, known: _Known) -> None:
+    """Add a set to those of a row."""
     entry = known.total[0]
     known.masks[entry] = mask
-    known.following[entry] = known.head[line]
-    known.head[line] = entry
+    known.following[entry] = known.head[row]
+    known.head[row] = entry
     known.total[0] += 1
-    person = line if weights[line] >= 0 else weights.size - 1 - weights[line]
+    person = row if weights[row] >= 0 else weights.size - 1 - weights[row]
     if known.smallest[person] == 0:
         known.smallest[person] = size

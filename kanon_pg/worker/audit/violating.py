@@ -22,16 +22,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.json_numbers import is_whole
-from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition, grouping_of
-from kanon_pg.worker.audit.lines import (
-    LineCounters,
-    Lines,
-    Partitions,
+from kanon_pg.worker.audit.column_sets import Codes, Numbers, Persons, RowTypePartition
+from kanon_pg.worker.audit.projections import (
+    Division,
+    Projection,
     added_classes,
     descend,
-    lines_of_suffixes,
+    projections_of_suffixes,
     room_for,
     split,
 )
@@ -123,7 +120,7 @@ def most_classes_below(level: OpenSets, one: int, other: int) -> int:
 
 
 _WORK = 10_000_000
-"""Lines looked at between two looks at the clock: less than a tenth of a second."""
+"""Rows looked at between two looks at the clock: less than a tenth of a second."""
 
 MOST_SETS = 4_000_000
 """Most open sets of one size: some hundred megabytes."""
@@ -143,7 +140,7 @@ class _Tried(NamedTuple):
 
 def next_level(
     level: OpenSets,
-    suffixes: Sequence[Lines],
+    suffixes: Sequence[Projection],
     k: int,
     clock: Clock,
     violating: Callable[[Members], None],
@@ -152,10 +149,6 @@ def next_level(
 
     Parameters
     ----------
-    level : OpenSets
-        All open sets of its size, which is at least 1.
-    suffixes : sequence of Lines
-        As `lines_of_suffixes` returns them.
     violating : callable
         Receives minimal violating sets, as `OpenSets.members`, while they are found.
 
@@ -167,20 +160,20 @@ def next_level(
 
     Notes
     -----
-    O(lines) per set tried, mostly far less: small classes are looked at first.
+    O(rows) per set tried, mostly far less: small classes are looked at first.
     """
     members = [np.empty((0, level.size + 1), dtype=np.int64)]
     classes = [np.empty(0, dtype=np.int64)]
     opened = 0
-    for begin, end, lines in _ranges(level, suffixes):
+    for begin, end, projection in _ranges(level, suffixes):
         position = begin
-        partitions, scratch = room_for(lines, level.size + 1)
+        division = room_for(projection, level.size + 1)
         while position < end:
             if clock.is_over() or opened > MOST_SETS:
                 return None
             clock.report(f"sets of {level.size + 1} columns", position / level.classes.size)
             tried = _room(level.size + 1)
-            position = _try_some(level, lines, partitions, scratch, k, position, end, tried)
+            position = _try_some(level, division, k, position, end, tried)
             opened += int(tried.counts[0])
             members.append(tried.opened[: tried.counts[0]].copy())
             classes.append(tried.classes[: tried.counts[0]].copy())
@@ -188,14 +181,14 @@ def next_level(
     return level_of(np.concatenate(members), np.concatenate(classes))
 
 
-def _ranges(level: OpenSets, suffixes: Sequence[Lines]) -> Iterator[tuple[int, int, Lines]]:
-    """Yield ranges of sets with the lines that serve them."""
-    firsts = [lines.first for lines in suffixes]
+def _ranges(level: OpenSets, suffixes: Sequence[Projection]) -> Iterator[tuple[int, int, Projection]]:
+    """Yield ranges of sets with the projection that serves them."""
+    firsts = [projection.first for projection in suffixes]
     begins = np.searchsorted(level.members[:, 0], firsts)
     ends = np.append(begins[1:], level.classes.size)
-    for begin, end, lines in zip(begins, ends, suffixes, strict=True):
+    for begin, end, projection in zip(begins, ends, suffixes, strict=True):
         if begin < end:
-            yield int(begin), int(end), lines
+            yield int(begin), int(end), projection
 
 
 def _room(size: int) -> _Tried:
@@ -208,36 +201,19 @@ def _room(size: int) -> _Tried:
 
 
 @kernel
-def _try_some(
-    level: OpenSets,
-    lines: Lines,
-    partitions: Partitions,
-    scratch: LineCounters,
-    k: int,
-    position: int,
-    end: int,
-    tried: _Tried,
-) -> int:
+def _try_some(level: OpenSets, division: Division, k: int, position: int, end: int, tried: _Tried) -> int:
     """Try the sets that begin with those from `position` on until enough is done; return where that was."""
     work = 0
-    most_found = tried.classes.size - lines.codes.shape[0]
-    while position < end and work < _WORK and tried.counts.max() <= most_found:
-        work += _try_beginning(level, lines, partitions, scratch, k, position, tried)
+    room = tried.classes.size - division.projection.codes.shape[0]
+    while position < end and work < _WORK and tried.counts.max() <= room:
+        work += _try_beginning(level, division, k, position, tried)
         position += 1
     return position
 
 
 @kernel
-def _try_beginning(
-    level: OpenSets,
-    lines: Lines,
-    partitions: Partitions,
-    scratch: LineCounters,
-    k: int,
-    one: int,
-    tried: _Tried,
-) -> int:
-    """Try the sets that begin with an open set; return how many lines that took."""
+def _try_beginning(level: OpenSets, division: Division, k: int, one: int, tried: _Tried) -> int:
+    """Try the sets that begin with an open set; return how many rows that took."""
     size = level.members.shape[1]
     work = 0
     other = one + 1
@@ -245,9 +221,9 @@ def _try_beginning(
         below = most_classes_below(level, one, other)
         work += size
         if below >= 0:
-            work += descend(level.members[one], lines, partitions, scratch)
+            work += descend(level.members[one], division)
             column = level.members[other, size - 1]
-            added, looked = added_classes(lines, column, partitions, size, k, scratch)
+            added, looked = added_classes(division, column, size, k)
             work += looked
             if added < 0:
                 _put(tried.violating, tried.counts, 1, level.members[one], column)
@@ -282,8 +258,6 @@ class Violating:
         Minimal violating sets, each proven: numbers of columns, ascending; fewest columns first.
     complete_columns : int
         Every minimal violating set of at most so many columns is listed, so that any other has more.
-    is_complete : bool
-        Whether every minimal violating set is listed.
     """
 
     sets: tuple[ColumnSet, ...]
@@ -298,42 +272,6 @@ class Violating:
         return len(self.sets[0])
 
 
-def require_k(k: int) -> None:
-    """Check the number of people that a class must have.
-
-    Raises
-    ------
-    InputError
-        It is not a whole number of at least 2.
-    """
-    if not is_whole(k) or k < 2:
-        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
-
-
-def is_anonymous(table: RowTypeTable, k: int, columns: Sequence[int] | None = None) -> bool:
-    """Return whether a set of columns, and hence each of its subsets, does not violate.
-
-    Problem 1 of Yuan (k-anonymity-test), decided as in Proposition 1: by Lemma 1 the whole set decides.
-
-    Parameters
-    ----------
-    columns : sequence of int, optional
-        Numbers of columns; all unless given.
-
-    Raises
-    ------
-    InputError
-        k is not a whole number of at least 2.
-
-    Notes
-    -----
-    O(n m) for n row types and m columns.
-    """
-    require_k(k)
-    grouping = grouping_of(table, range(table.width) if columns is None else columns)
-    return bool(Persons.of(table).sizes(grouping).min() >= k)
-
-
 def find_violating_sets(
     table: RowTypeTable, k: int, clock: Clock | None = None, *, max_columns: int | None = None
 ) -> Violating:
@@ -342,32 +280,14 @@ def find_violating_sets(
     Guarantee: each set returned violates and no proper subset does; all of at most
     `Violating.complete_columns` columns are returned, and all altogether if `Violating.is_complete`.
 
-    Parameters
-    ----------
-    clock : Clock, optional
-        When its time is over, what is proven until then is returned.
-    max_columns : int, optional
-        Most columns of a set, >= 1; all sizes unless given.
-
-    Raises
-    ------
-    InputError
-        k is not a whole number of at least 2, or `max_columns` not one of at least 1.
-
     Notes
     -----
-    One division of at most n lines per open set and column (see `kanon_pg.worker.audit.violating`); the open
+    One division of at most n rows per open set and column (see the module); the open
     sets can be exponentially many, and finding a smallest violating set is NP-hard (Yuan, Proposition 2). The
     search also ends where a level has more sets than memory should hold. The clock is looked at about every
     tenth of a second, except for some divisions of all rows at the beginning.
     """
-    require_k(k)
-    if max_columns is not None and max_columns < 1:
-        raise InputError(
-            "The largest number of columns is below 1.", hint="Leave it out to search sets of any size."
-        )
-    clock = clock or Clock()
-    return _SetSearch(table, k, clock, max_columns or table.width).run()
+    return _SetSearch(table, k, clock or Clock(), max_columns or table.width).run()
 
 
 class _SetSearch:
@@ -389,7 +309,7 @@ class _SetSearch:
             return self._result(0, is_complete=False)
         if not self._order or self._is_anonymous():
             return self._result(self._table.width, is_complete=True)
-        suffixes = [] if self._most == 1 else self._lines()
+        suffixes = [] if self._most == 1 else self._projections()
         if not suffixes:
             return self._result(1, is_complete=False)
         return self._try_levels(suffixes)
@@ -401,12 +321,11 @@ class _SetSearch:
             if self._clock.is_over():
                 return False
             self._clock.heartbeat()
-            codes = self._table.codes[column]
-            grouping = grouping.divided(codes, int(self._table.cardinalities[column]))
+            grouping = grouping.by(self._table, column)
         return not self._is_small(grouping)
 
-    def _lines(self) -> list[Lines]:
-        return lines_of_suffixes(self._table, self._people, self._order, self._clock)
+    def _projections(self) -> list[Projection]:
+        return projections_of_suffixes(self._table, self._people, self._order, self._clock)
 
     def _is_small(self, grouping: RowTypePartition) -> bool:
         return bool(self._people.sizes(grouping).min() < self._k)
@@ -423,11 +342,11 @@ class _SetSearch:
             elif cardinalities[column] > 1:
                 self._order.append(column)
             self._clock.heartbeat()
-        # Columns of many values first: what follows them in the order then fits in few lines.
+        # Columns of many values first: what follows them in the order then fits in few rows.
         self._order.sort(key=lambda column: -int(cardinalities[column]))
         return True
 
-    def _try_levels(self, suffixes: list[Lines]) -> Violating:
+    def _try_levels(self, suffixes: list[Projection]) -> Violating:
         width = len(self._order)
         level = level_of(np.arange(width)[:, None], self._table.cardinalities[self._order])
         levels_clock = self._clock.part(_LEVELS_SHARE)
@@ -445,11 +364,11 @@ class _SetSearch:
         for places in members:
             self._found.add(tuple(sorted(self._order[place] for place in places)))
 
-    def _walk(self, lines: Lines) -> None:
+    def _walk(self, projection: Projection) -> None:
         """Find single sets beyond the levels in the time that is left; without a limit that would not end."""
         if self._clock.left() is None:
             return
-        for places in walks(lines, self._k, self._clock):
+        for places in walks(projection, self._k, self._clock):
             if len(places) <= self._most:
                 self._add(np.array([places]))
 
@@ -461,55 +380,43 @@ class _SetSearch:
 _SEED = 20070
 
 
-def walks(lines: Lines, k: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
-    """Yield minimal violating sets until the time is over, some more than once.
+def walks(projection: Projection, k: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
+    """Yield minimal violating sets until the time is over, some more than once: places of columns, ascending.
 
-    Parameters
-    ----------
-    lines : Lines
-        Of all columns, which together violate while no single column does.
-    clock : Clock, optional
-        For ever unless given.
-
-    Yields
-    ------
-    tuple of int
-        Places of the columns in the order of the search, ascending.
+    The columns together must violate, and no single one.
 
     Notes
     -----
-    O(n s^2) per set, for n lines and s columns after the additions; the order of the walks is the same in
+    O(n s^2) per set, for n rows and s columns after the additions; the order of the walks is the same in
     every call.
     """
     generator = np.random.default_rng(_SEED)
-    partitions, scratch = room_for(lines, 3)
+    division = room_for(projection, 3)
     clock = clock or Clock()
     while not clock.is_over():
         clock.report("single sets", None)
-        order = generator.permutation(lines.codes.shape[0])
-        chosen = order[: _first_violation(order, lines, partitions, scratch, k) + 1]
+        order = generator.permutation(projection.codes.shape[0])
+        chosen = order[: _first_violation(order, division, k) + 1]
         # Without its last column the set did not violate, so that column stays.
         for column in chosen[:-1]:
             if clock.is_over():
                 return
             clock.heartbeat()
             rest = chosen[chosen != column]
-            if _first_violation(rest, lines, partitions, scratch, k) >= 0:
+            if _first_violation(rest, division, k) >= 0:
                 chosen = rest
         yield tuple(int(column) for column in np.sort(chosen))
 
 
 @kernel
-def _first_violation(
-    order: Numbers, lines: Lines, partitions: Partitions, scratch: LineCounters, k: int
-) -> int:
+def _first_violation(order: Numbers, division: Division, k: int) -> int:
     """Return the place of the first column with which those before it violate; -1 if all together don't."""
     source = 0
     for place in range(order.size):
-        added, _ = added_classes(lines, order[place], partitions, source, k, scratch)
+        added, _ = added_classes(division, order[place], source, k)
         if added < 0:
             return place
         target = 2 if source == 1 else 1
-        split(lines, order[place], partitions, source, target, scratch)
+        split(division, order[place], source, target)
         source = target
     return -1

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,22 +20,12 @@ MOST_TOTAL = 1 << 45
 _MOST_SQUARE = 1 << 60
 _MOST_WORKERS = 8
 _FIRST_SECONDS = 0.05
-"""What a solver gets at least, so that it can take over the solution it is given."""
+"""Least time of a solver, so that it can take over the solution it is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What is known about a model.
-
-    Parameters
-    ----------
-    values : tuple of int, or None
-        Value of each requested variable, None if no solution is known.
-    bound : int or None
-        Proven lower bound on the objective; None if nothing is proven.
-    is_infeasible : bool
-        Whether there is proven to be no solution.
-    """
+    """Values of the requested variables, if a solution is known; a proven bound on the objective, if any."""
 
     values: tuple[int, ...] | None
     bound: int | None
@@ -48,20 +38,7 @@ def is_within_64_bits(total: int, cost_kind: CostKind) -> bool:
 
 
 def solve_model(model: Any, variables: Sequence[Any], clock: Clock) -> Solved:
-    """Solve a model until it is solved or the time is over.
-
-    Parameters
-    ----------
-    variables : sequence
-        Whose values to return.
-    clock : Clock
-        Without a limit the solver goes on until it has proven something.
-
-    Raises
-    ------
-    SolverError
-        The library refuses the model.
-    """
+    """Solve a model until it is solved or the time is over; return the values of some variables."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 - slow to import, and needed by few
 
     solver = cp_model.CpSolver()
@@ -94,33 +71,41 @@ def new_model() -> Any:
 PROOF = "constraint programming over all classes"
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A class that there can be.
-
-    Parameters
-    ----------
-    values : tuple of int
-        Places of its values, ascending.
-    size : int
-        Sum of their weights, at least k.
-    """
+class Candidate(NamedTuple):
+    """A class that there can be: the places of its values, ascending, and the sum of their weights."""
 
     values: tuple[int, ...]
     size: int
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionOutcome:
-    """What is known about partitions into candidates.
+class Partitioning:
+    """A partition of values that is known, and what is proven about any.
 
     Parameters
     ----------
-    class_of : ndarray of int64, or None
-        The best partition found, if it is better than the known one.
+    weights : ndarray of int64, shape (n,)
+        People per value.
+    class_of : ndarray of int64, shape (n,)
+        Classes of at least k, numbered from 0.
     bound : int
-        Proven lower bound on the cost.
+        No partition costs less.
     """
+
+    weights: Weights
+    class_of: Numbers
+    k: int
+    kind: CostKind
+    bound: int
+
+    @property
+    def cost(self) -> int:
+        """Cost of the known partition."""
+        return cost_of(np.bincount(self.class_of, self.weights).astype(np.int64), self.k, self.kind)
+
+
+class PartitionOutcome(NamedTuple):
+    """A better partition, None without one, and the proven bound on the cost."""
 
     class_of: Numbers | None
     bound: int
@@ -131,90 +116,62 @@ Candidates = tuple[Sequence[Candidate], Sequence[tuple[int, int]]]
 
 
 def best_partition(
-    candidates_below: Callable[[int], Candidates | None],
-    weights: Weights,
-    known: Numbers,
-    k: int,
-    kind: CostKind,
-    bound: int,
-    clock: Clock,
+    candidates_up_to: Callable[[int], Candidates | None], known: Partitioning, clock: Clock
 ) -> PartitionOutcome:
     """Return the cheapest partition of values into candidates, as far as the time allows.
 
-    Parameters
-    ----------
-    candidates_below : callable
-        Receives the cost of the known partition; returns all classes that can be in a solution that costs no
-        more, those of the known one among them. None if there are too many.
-    known : ndarray of int64, shape (n,)
-        A partition into classes of at least k, numbered from 0.
-    bound : int
-        What is proven already.
+    The candidates are all classes up to a size, None if there are too many: the largest that a class can have
+    in a solution that costs no more than the known one.
     """
-    sizes = np.zeros(int(known.max()) + 1, dtype=np.int64)
-    np.add.at(sizes, known, weights)
-    cost = cost_of(sizes, k, kind)
-    if cost <= bound or not is_within_64_bits(int(weights.sum()), kind):
+    cost, bound = known.cost, known.bound
+    if cost <= bound or not is_within_64_bits(int(known.weights.sum()), known.kind):
         return PartitionOutcome(None, bound)
-    found = candidates_below(cost)
-    if found is None:
+    # a class of s costs s (s - k) by the sum, so s is at most the root of that
+    root = (known.k + math.isqrt(known.k**2 + 4 * cost)) // 2
+    listed = candidates_up_to(cost if known.kind == "max" else root)
+    if listed is None:
         return PartitionOutcome(None, bound)
-    candidates, conflicts = found
-    model, chosen = _choice(candidates, conflicts, known)
-    _minimize(model, chosen, candidates, k, kind, bound, cost)
+    candidates, conflicts = listed
+    model, chosen = _model(candidates, conflicts, known)
     solved = solve_model(model, chosen, clock)
     proven = max(bound, min(cost, bound if solved.bound is None else solved.bound))
     if solved.values is None:
         return PartitionOutcome(None, proven)
     taken = [one for one, is_taken in zip(candidates, solved.values, strict=True) if is_taken]
-    if cost_of([one.size for one in taken], k, kind) >= cost:
+    if cost_of([one.size for one in taken], known.k, known.kind) >= cost:
         return PartitionOutcome(None, proven)
-    class_of = np.empty(known.size, dtype=np.int64)
+    class_of = np.empty(known.class_of.size, dtype=np.int64)
     for number, candidate in enumerate(taken):
         class_of[list(candidate.values)] = number
     return PartitionOutcome(class_of, proven)
 
 
-def _choice(
-    candidates: Sequence[Candidate], conflicts: Sequence[tuple[int, int]], known: Numbers
+def _model(
+    candidates: Sequence[Candidate], conflicts: Sequence[tuple[int, int]], known: Partitioning
 ) -> tuple[Any, list[Any]]:
     """Return a model in which each value lies in exactly one chosen class, and whether each is chosen."""
     model = new_model()
     chosen = [model.new_bool_var("") for _ in candidates]
-    holding: list[list[int]] = [[] for _ in range(known.size)]
-    for number, candidate in enumerate(candidates):
+    choices_of: list[list[Any]] = [[] for _ in range(known.class_of.size)]
+    classes = {
+        tuple(np.flatnonzero(known.class_of == number).tolist())
+        for number in range(int(known.class_of.max()) + 1)
+    }
+    for candidate, is_chosen in zip(candidates, chosen, strict=True):
         for value in candidate.values:
-            holding[value].append(number)
-    for numbers in holding:
-        model.add_exactly_one(chosen[number] for number in numbers)
+            choices_of[value].append(is_chosen)
+        model.add_hint(is_chosen, candidate.values in classes)
+    for choices in choices_of:
+        model.add_exactly_one(choices)
     for one, other in conflicts:
         model.add_at_most_one(chosen[one], chosen[other])
-    classes = {tuple(np.flatnonzero(known == number).tolist()) for number in range(int(known.max()) + 1)}
-    for candidate, is_chosen in zip(candidates, chosen, strict=True):
-        model.add_hint(is_chosen, candidate.values in classes)
-    return model, chosen
-
-
-def _minimize(
-    model: Any,
-    chosen: Sequence[Any],
-    candidates: Sequence[Candidate],
-    k: int,
-    kind: CostKind,
-    bound: int,
-    cost: int,
-) -> None:
-    pairs = list(zip(candidates, chosen, strict=True))
-    if kind == "sum":
-        model.minimize(sum(one.size * (one.size - k) * is_chosen for one, is_chosen in pairs))
-        return
-    largest = model.new_int_var(bound, cost, "")
-    for one, is_chosen in pairs:
-        if one.size > bound:
-            model.add(largest >= one.size * is_chosen)
+    sized = [(candidate.size, is_chosen) for candidate, is_chosen in zip(candidates, chosen, strict=True)]
+    if known.kind == "sum":
+        model.minimize(sum(size * (size - known.k) * is_chosen for size, is_chosen in sized))
+        return model, chosen
+    largest = model.new_int_var(known.bound, known.cost, "")
+    for size, is_chosen in sized:
+        if size > known.bound:
+            model.add(largest >= size * is_chosen)
     model.minimize(largest)
-
-
-def is_affordable(size: int, k: int, kind: CostKind, cost: int) -> bool:
-    """Return whether a class of some size can be in a solution that costs no more than `cost`."""
-    return size <= cost if kind == "max" else size * (size - k) <= cost
+    return model, chosen

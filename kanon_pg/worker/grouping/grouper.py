@@ -1,9 +1,6 @@
-"""What a worker does to group the values of one attribute: reads packed numbers and calls the solvers."""
+"""Grouping of one attribute in a worker: reads packed numbers and calls the solvers."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,99 +15,41 @@ from kanon_pg.worker.grouping.rectangles import rectangles
 from kanon_pg.worker.grouping.regions import regions
 from kanon_pg.worker.grouping.result import SingleAttribute
 
-Arrays = Mapping[str, NDArray[Any]]
-Options = Mapping[str, Any]
-
 
 def work(job: GroupingTask, progress: Progress) -> GroupingAnswer:
-    """Group values.
-
-    Parameters
-    ----------
-    job : GroupingTask
-        Its task is 'intervals', 'labels', 'regions' or 'rectangles'; the functions below say what each takes.
-    progress : callable
-        Receives phases and shares.
-
-    Raises
-    ------
-    KanonError
-        Whatever the solvers refuse.
-    """
-    if job.task not in _TASKS:
-        raise SolverError("The worker does not know this way of grouping.", hint=DEFECT)
+    """Group values by the task 'intervals', 'labels', 'regions' or 'rectangles'."""
     arrays = {name: np.frombuffer(data, dtype=kind) for name, (kind, data) in job.arrays.items()}
-    clock = Clock(job.options["seconds"], progress)
+    options, weights = job.options, arrays["weights"]
+    k, cost = options["k"], options["cost"]
+    clock = Clock(options["seconds"], progress)
     clock.report("grouping", None)
-    return _TASKS[job.task](arrays, job.options, clock)
+    if job.task == "intervals":
+        return _answer(intervals(weights, k, cost), clock)
+    method = options["method"]
+    if job.task == "labels":
+        labels = group_labels(weights, k, method, cost, epsilon=options["epsilon"], clock=clock)
+        return _answer(labels, clock)
+    if job.task == "regions":
+        edges, on_light = arrays["edges"].reshape(-1, 2), options["on_light"]
+        return _answer(regions(weights, edges, k, cost, method=method, on_light=on_light, clock=clock), clock)
+    if job.task == "rectangles":
+        cut = rectangles(arrays["x"], arrays["y"], weights, k, cost, method=method, clock=clock)
+        return _answer(cut.classes, clock, cut.boxes)
+    raise SolverError("The worker does not know this way of grouping.", hint=DEFECT)
 
 
-def _intervals(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
-    """Take weights in the order of the values."""
-    return _answer(intervals(arrays["weights"], options["k"], options["cost"]), clock)
-
-
-def _labels(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
-    """Take weights, and the options method and epsilon."""
-    return _answer(
-        group_labels(
-            arrays["weights"],
-            options["k"],
-            options["method"],
-            options["cost"],
-            epsilon=options["epsilon"],
-            clock=clock,
-        ),
-        clock,
-    )
-
-
-def _regions(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
-    """Take weights and pairs of neighbours, and the options method and on_light."""
-    found = regions(
-        arrays["weights"],
-        arrays["edges"].reshape(-1, 2),
-        options["k"],
-        options["cost"],
-        method=options["method"],
-        on_light=options["on_light"],
-        clock=clock,
-    )
-    return _answer(found, clock)
-
-
-def _rectangles(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
-    """Take weights and coordinates, and the option method."""
-    found = rectangles(
-        arrays["x"],
-        arrays["y"],
-        arrays["weights"],
-        options["k"],
-        options["cost"],
-        method=options["method"],
-        clock=clock,
-    )
-    return _answer(found.found, clock, found.boxes)
-
-
-def _answer(found: SingleAttribute, clock: Clock, boxes: NDArray[np.float64] | None = None) -> GroupingAnswer:
+def _answer(
+    classes: SingleAttribute, clock: Clock, boxes: NDArray[np.float64] | None = None
+) -> GroupingAnswer:
     ended = Termination.TIME if clock.has_cut else Termination.EXHAUSTED
     return GroupingAnswer(
-        class_of=found.class_of.astype("<i8").tobytes(),
+        class_of=classes.class_of.astype("<i8").tobytes(),
         boxes=b"" if boxes is None else boxes.astype("<f8").tobytes(),
-        cost=found.cost,
-        lower_bound=found.lower_bound,
-        method=found.method,
-        bound_method=found.bound_method,
-        other=found.other,
-        degree=found.degree,
-        termination=Termination.OPTIMAL if found.optimal else ended,
+        cost=classes.cost,
+        lower_bound=classes.lower_bound,
+        method=classes.method,
+        bound_method=classes.bound_method,
+        other=classes.other,
+        degree=classes.degree,
+        termination=Termination.OPTIMAL if classes.optimal else ended,
     )
-
-
-_TASKS: dict[str, Callable[[Arrays, Options, Clock], GroupingAnswer]] = {
-    "intervals": _intervals,
-    "labels": _labels,
-    "regions": _regions,
-    "rectangles": _rectangles,
-}

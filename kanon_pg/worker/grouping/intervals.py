@@ -32,18 +32,6 @@ def intervals(
 
     Exact for both costs; O(n) for values in order, O(n log n) with sorting. Of all solutions with the least
     largest interval the one with most intervals is taken.
-
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per value, in the order of the values; each >= 0.
-    cost_kind : str
-        See `result.cost_of`.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
     """
     array = checked_weights(weights, k)
     sums = [0, *np.cumsum(array).tolist()]

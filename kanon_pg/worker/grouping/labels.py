@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.grouping import DEFAULT_EPSILON, LABEL_METHODS
-from kanon_pg.errors import InfeasibleError, InputError, UnknownName
+from kanon_pg.core.grouping import DEFAULT_EPSILON
+from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.grouping.constraint_solver import is_within_64_bits, new_model, solve_model
 from kanon_pg.worker.grouping.result import (
@@ -61,18 +61,6 @@ def exact_labels(
     volume does not prove it optimal, CP-SAT decides how many values of each weight go into each class. The
     result is never worse than that of `spread`, and its bound is proven whether the solver finishes or not.
     Tables with too many different weights and classes stay with `spread`.
-
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    clock : Clock, optional
-        When to stop; without, once the optimum is proven.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
     """
     array = checked_weights(weights, k)
     known = spread(array, k, cost_kind)
@@ -83,17 +71,16 @@ def exact_labels(
     most = int((array >= k).sum()) + light // k
     if different.size * most > MOST_VARIABLES or not is_within_64_bits(int(array.sum()), cost_kind):
         return known
-    model, held = _model(different.tolist(), counts.tolist(), most, known, array)
-    solved = solve_model(model, [one for row in held for one in row], clock or Clock())
+    model, counts_of = _model(different.tolist(), counts.tolist(), most, known, array)
+    solved = solve_model(model, [one for row in counts_of for one in row], clock or Clock())
     bound, proof = lower_bound(array, k, cost_kind)
     if solved.bound is not None and solved.bound > bound:
         bound, proof = min(solved.bound, known.cost), PROOF
     class_of, method = known.class_of, known.method
     if solved.values is not None:
-        found = _classes(array, np.array(solved.values).reshape(len(held), most))
-        candidate = finished(array, k, found, cost_kind, 0, PROOF, proof)
-        if candidate.cost < known.cost:
-            class_of, method = found, PROOF
+        solution = _spread_out(array, np.array(solved.values).reshape(len(counts_of), most))
+        if finished(array, k, solution, cost_kind, 0, PROOF, proof).cost < known.cost:
+            class_of, method = solution, PROOF
     return finished(array, k, class_of, cost_kind, bound, method, proof)
 
 
@@ -106,22 +93,22 @@ def _model(
     """
     model, k, total = new_model(), known.k, sum(w * n for w, n in zip(different, counts, strict=True))
     largest = known.cost if known.cost_kind == "max" else total
-    held = [[model.new_int_var(0, count, "") for _ in range(most)] for count in counts]
+    counts_of = [[model.new_int_var(0, count, "") for _ in range(most)] for count in counts]
     levels = [model.new_int_var(0, largest, "") for _ in range(most)]
     used = [model.new_bool_var("") for _ in range(most)]
-    for row, count in zip(held, counts, strict=True):
+    for row, count in zip(counts_of, counts, strict=True):
         model.add(sum(row) == count)
     for place, (level, is_used) in enumerate(zip(levels, used, strict=True)):
-        model.add(level == sum(w * row[place] for w, row in zip(different, held, strict=True)))
+        model.add(level == sum(w * row[place] for w, row in zip(different, counts_of, strict=True)))
         model.add(level >= k * is_used)
         model.add(level <= largest * is_used)
-        for row, count in zip(held, counts, strict=True):
+        for row, count in zip(counts_of, counts, strict=True):
             model.add(row[place] <= count * is_used)
         if place:
             model.add(levels[place - 1] >= level)
     model.minimize(_objective(model, levels, k, largest, known))
-    _hint(model, held, different, known, weights)
-    return model, held
+    _hint(model, counts_of, different, known, weights)
+    return model, counts_of
 
 
 def _objective(model: Any, levels: Sequence[Any], k: int, largest: int, known: SingleAttribute) -> Any:
@@ -137,22 +124,22 @@ def _objective(model: Any, levels: Sequence[Any], k: int, largest: int, known: S
 
 
 def _hint(
-    model: Any, held: list[list[Any]], different: Sequence[int], known: SingleAttribute, weights: Weights
+    model: Any, counts_of: list[list[Any]], different: Sequence[int], known: SingleAttribute, weights: Weights
 ) -> None:
     place_of = np.empty(known.sizes.size, dtype=np.int64)
     place_of[np.argsort(-known.sizes, kind="stable")] = np.arange(known.sizes.size)
-    begun = np.zeros((len(held), len(held[0])), dtype=np.int64)
+    begun = np.zeros((len(counts_of), len(counts_of[0])), dtype=np.int64)
     np.add.at(begun, (np.searchsorted(different, weights), place_of[known.class_of]), 1)
-    for row, numbers in zip(held, begun.tolist(), strict=True):
+    for row, numbers in zip(counts_of, begun.tolist(), strict=True):
         for variable, number in zip(row, numbers, strict=True):
             model.add_hint(variable, number)
 
 
-def _classes(weights: Weights, held: NDArray[np.int64]) -> Numbers:
+def _spread_out(weights: Weights, counts_of: NDArray[np.int64]) -> Numbers:
     """Return the class of each value, given how many of each weight each class holds."""
     class_of = np.empty(weights.size, dtype=np.int64)
     order = np.argsort(weights, kind="stable")
-    class_of[order] = np.concatenate([np.repeat(np.arange(row.size), row) for row in held])
+    class_of[order] = np.concatenate([np.repeat(np.arange(row.size), row) for row in counts_of])
     return class_of
 
 
@@ -173,24 +160,9 @@ def group_labels(
 
     Parameters
     ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
     method : str
         One of `LABEL_METHODS`: within 5/2 of the least largest class, within 3, proven optimal if the time
         allows, or the relaxed scheme.
-    cost_kind : str
-        See `result.cost_of`.
-    epsilon : float
-        Of the relaxed scheme.
-    clock : Clock, optional
-        Time for 'exact' and 'relaxed'.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such method.
-    KanonError
-        As the method's function.
     """
     if method == "fold":
         return fold(weights, k, cost_kind)
@@ -198,9 +170,7 @@ def group_labels(
         return spread(weights, k, cost_kind)
     if method == "exact":
         return exact_labels(weights, k, cost_kind, clock)
-    if method == "relaxed":
-        return relaxed(weights, k, cost_kind, epsilon, clock)
-    raise UnknownName(f'There is no method "{method}".', hint=f"Methods are: {', '.join(LABEL_METHODS)}.")
+    return relaxed(weights, k, cost_kind, epsilon, clock)
 
 
 def relaxed(
@@ -214,30 +184,14 @@ def relaxed(
 
     The largest class has at most ``(1 + epsilon) (Opt(K) + epsilon K)``. The bound in the result is for k.
 
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    cost_kind : str
-        What the result reports.
-    epsilon : float
-        0 < epsilon < 1/2; small ones have too many configurations.
-    clock : Clock, optional
-        Ends the search.
-
-    Raises
-    ------
-    InputError
-        As `result.checked_weights`; also if epsilon is out of range or too small for these weights.
-    InfeasibleError
-        If all weights together are below K.
+    Small epsilons have too many configurations.
 
     Notes
     -----
     If the time is over before the search has an answer, the classes are those of `spread`, which have k.
     """
     array = checked_weights(weights, k)
-    step = _checked_epsilon(epsilon)
+    step = Fraction(epsilon).limit_denominator(10_000)
     nominal = -(-k // (1 - 2 * step))
     if int(array.sum()) < nominal:
         raise InfeasibleError(
@@ -252,27 +206,8 @@ def relaxed(
     return finished(array, k, class_of, cost_kind, bound, f"relaxed scheme for K = {nominal}", proof)
 
 
-def _checked_epsilon(epsilon: float) -> Fraction:
-    if not 0 < epsilon < 0.5:
-        raise InputError("epsilon must be above 0 and below 1/2.", hint="For example 0.25.")
-    return Fraction(epsilon).limit_denominator(10_000)
-
-
 def relaxed_classes(weights: Weights, k: int, epsilon: Fraction, clock: Clock) -> Numbers:
-    """Return classes of at least ``(1 - 2 epsilon) k``, none above ``(1 + epsilon) (Opt(k) + epsilon k)``.
-
-    Parameters
-    ----------
-    k : int
-        The paper's nominal size.
-    epsilon : Fraction
-        Between 0 and 1/2.
-
-    Raises
-    ------
-    InputError, TimeOver
-        As `relaxed`.
-    """
+    """Return classes of at least ``(1 - 2 epsilon) k``, none above ``(1 + epsilon) (Opt(k) + epsilon k)``."""
     is_oversize = weights >= k
     nominal = int(weights[~is_oversize].sum())
     if nominal >= k:
@@ -294,151 +229,144 @@ class _Rounded:
 
     Parameters
     ----------
-    groups : tuple of tuple of int
+    groups : list of list of int
         Places of the values of each group, of similar weight.
-    weights : tuple of int
+    weights : list of int
         The least weight of each group, to which the others are rounded.
-    small : tuple of int
+    small : list of int
         Places of the small values, the heaviest first.
+    small_weight : int
+        Their weight.
     """
 
-    groups: tuple[tuple[int, ...], ...]
-    weights: tuple[int, ...]
-    small: tuple[int, ...]
+    groups: list[list[int]]
+    weights: list[int]
+    small: list[int]
+    small_weight: int
+
+    @classmethod
+    def of(cls, weights: Weights, k: int, epsilon: Fraction) -> _Rounded:
+        """Round the weights of values: those below ``epsilon k`` are small."""
+        groups: list[list[int]] = []
+        small: list[int] = []
+        first = 0
+        for place in np.argsort(weights, kind="stable").tolist():
+            weight = int(weights[place])
+            if weight < epsilon * k:
+                small.append(place)
+            elif groups and weight <= (1 + epsilon) * first and (weight >= k) == (first >= k):
+                groups[-1].append(place)
+            else:
+                groups.append([place])
+                first = weight
+        return cls(
+            groups, [int(weights[group[0]]) for group in groups], small[::-1], int(weights[small].sum())
+        )
+
+    def configurations(self, limit: int) -> Iterator[tuple[int, ...]]:
+        """Yield every way to fill a class with large values up to a limit, the empty one too."""
+        ways = 0
+        open_ways: list[tuple[tuple[int, ...], int]] = [((), 0)]
+        while open_ways:
+            way, level = open_ways.pop()
+            place = len(way)
+            if place == len(self.weights):
+                ways += 1
+                if ways > MOST_CONFIGURATIONS:
+                    raise InputError(
+                        "There are too many ways to fill a class for this epsilon.",
+                        hint="Choose a larger epsilon, or another method.",
+                    )
+                yield way
+                continue
+            weight = self.weights[place]
+            most = min(len(self.groups[place]), (limit - level) // weight)
+            open_ways += [((*way, number), level + number * weight) for number in range(most + 1)]
 
 
 def _scheme(
     weights: Weights, k: int, epsilon: Fraction, clock: Clock, *, one_oversize: bool = False
 ) -> Numbers:
-    order = np.argsort(weights, kind="stable").tolist()
-    rounded = _rounded(weights, order, k, epsilon)
-    limit = spread(weights, k).cost
-    least = (1 - epsilon) * k
-    configurations = list(_configurations(rounded, limit))
+    rounded, limit = _Rounded.of(weights, k, epsilon), spread(weights, k).cost
+    ways = list(rounded.configurations(limit))
     if one_oversize:
-        is_oversize = np.array([weight >= k for weight in rounded.weights])
-        configurations = [one for one in configurations if int(np.array(one)[is_oversize].sum()) == 1]
-    found = _best_type(rounded, weights, configurations, least, (k, limit), clock)
-    return _completed(rounded, weights, configurations, found)
+        is_oversize = np.array(rounded.weights) >= k
+        ways = [way for way in ways if int(np.array(way)[is_oversize].sum()) == 1]
+    levels = [sum(n * w for n, w in zip(way, rounded.weights, strict=True)) for way in ways]
+    types = _Types(rounded, ways, levels, (1 - epsilon) * k, clock)
+    return _completed(rounded, weights, ways, types.best(k, limit))
 
 
-def _rounded(weights: Weights, ascending: Sequence[int], k: int, epsilon: Fraction) -> _Rounded:
-    groups: list[list[int]] = []
-    small: list[int] = []
-    first = 0
-    for place in ascending:
-        weight = int(weights[place])
-        if weight < epsilon * k:
-            small.append(place)
-        elif groups and weight <= (1 + epsilon) * first and (weight >= k) == (first >= k):
-            groups[-1].append(place)
-        else:
-            groups.append([place])
-            first = weight
-    return _Rounded(
-        tuple(map(tuple, groups)),
-        tuple(int(weights[group[0]]) for group in groups),
-        tuple(reversed(small)),
-    )
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """Types of solutions: how many classes have each configuration.
 
-
-def _configurations(rounded: _Rounded, limit: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to fill a class with large values up to a limit, the empty way too.
-
-    Raises
-    ------
-    InputError
-        If there are too many.
+    Parameters
+    ----------
+    ways : list of tuple of int
+        The configurations, and in `levels` their weights.
+    least : Fraction
+        What a class must have in all.
     """
-    ways = 0
-    open_ways: list[tuple[tuple[int, ...], int]] = [((), 0)]
-    while open_ways:
-        way, level = open_ways.pop()
-        place = len(way)
-        if place == len(rounded.weights):
-            ways += 1
-            if ways > MOST_CONFIGURATIONS:
-                raise InputError(
-                    "There are too many ways to fill a class for this epsilon.",
-                    hint="Choose a larger epsilon, or another method.",
-                )
-            yield way
-            continue
-        weight = rounded.weights[place]
-        most = min(len(rounded.groups[place]), (limit - level) // weight)
-        open_ways += [((*way, number), level + number * weight) for number in range(most + 1)]
 
+    rounded: _Rounded
+    ways: list[tuple[int, ...]]
+    levels: list[int]
+    least: Fraction
+    clock: Clock
 
-def _best_type(
-    rounded: _Rounded,
-    weights: Weights,
-    configurations: Sequence[tuple[int, ...]],
-    least: Fraction,
-    between: tuple[int, int],
-    clock: Clock,
-) -> tuple[int, ...]:
-    """Return how many classes have each configuration, for the least M that leaves room for small values."""
-    small = sum(int(weights[place]) for place in rounded.small)
-    levels = [sum(n * w for n, w in zip(way, rounded.weights, strict=True)) for way in configurations]
-    low, high = between
-    best = _type_below(rounded, configurations, levels, small, least, high, clock)
-    while low < high:
-        middle = (low + high) // 2
-        found = _type_below(rounded, configurations, levels, small, least, middle, clock)
-        if found is None:
-            low = middle + 1
-        else:
-            best, high = found, middle
-    assert best is not None  # noqa: S101 - the solution that gave the upper limit is of such a type
-    return best
+    def best(self, low: int, high: int) -> tuple[int, ...]:
+        """Return the type of the least M, between two sizes, that leaves room for small values."""
+        best = self._below(high)
+        while low < high:
+            middle = (low + high) // 2
+            one = self._below(middle)
+            if one is None:
+                low = middle + 1
+            else:
+                best, high = one, middle
+        assert best is not None  # noqa: S101 - the solution that gave the upper limit is of such a type
+        return best
 
-
-def _type_below(
-    rounded: _Rounded,
-    configurations: Sequence[tuple[int, ...]],
-    levels: Sequence[int],
-    small: int,
-    least: Fraction,
-    most: int,
-    clock: Clock,
-) -> tuple[int, ...] | None:
-    """Return a weakly feasible type with room for the small values below a size, None if there is none."""
-    model, usable = new_model(), [place for place, level in enumerate(levels) if level <= most]
-    large = sum(len(group) * w for group, w in zip(rounded.groups, rounded.weights, strict=True))
-    classes = int((large + small) // least) + 1
-    if not is_within_64_bits(large + small, "max"):
-        raise InputError("The weights are too large for this method.", hint="Give them in a larger unit.")
-    number = {place: model.new_int_var(0, classes, "") for place in usable}
-    for group, values in enumerate(rounded.groups):
-        model.add(sum(configurations[place][group] * number[place] for place in usable) == len(values))
-    gaps = {place: max(Fraction(0), least - levels[place]) * least.denominator for place in usable}
-    model.add(sum(int(gaps[place]) * number[place] for place in usable) <= small * least.denominator)
-    model.add(sum((most - levels[place]) * number[place] for place in usable) >= small)
-    solved = solve_model(model, [number[place] for place in usable], clock)
-    if solved.values is None:
-        if not solved.is_infeasible:
-            raise TimeOver
-        return None
-    counts = [0] * len(configurations)
-    for place, times in zip(usable, solved.values, strict=True):
-        counts[place] = times
-    return tuple(counts)
+    def _below(self, most: int) -> tuple[int, ...] | None:
+        """Return a weakly feasible type with room for the small values below a size, None without one."""
+        model, least, small = new_model(), self.least, self.rounded.small_weight
+        groups = list(zip(self.rounded.groups, self.rounded.weights, strict=True))
+        total = small + sum(len(group) * weight for group, weight in groups)
+        if not is_within_64_bits(total, "max"):
+            raise InputError("The weights are too large for this method.", hint="Give them in a larger unit.")
+        usable = [place for place, level in enumerate(self.levels) if level <= most]
+        number = {place: model.new_int_var(0, int(total // least) + 1, "") for place in usable}
+        for group, (values, _) in enumerate(groups):
+            model.add(sum(self.ways[place][group] * number[place] for place in usable) == len(values))
+        gaps = {place: max(Fraction(0), least - self.levels[place]) * least.denominator for place in usable}
+        model.add(sum(int(gaps[place]) * number[place] for place in usable) <= small * least.denominator)
+        model.add(sum((most - self.levels[place]) * number[place] for place in usable) >= small)
+        solved = solve_model(model, [number[place] for place in usable], self.clock)
+        if solved.values is None:
+            if not solved.is_infeasible:
+                raise TimeOver
+            return None
+        counts = [0] * len(self.ways)
+        for place, times in zip(usable, solved.values, strict=True):
+            counts[place] = times
+        return tuple(counts)
 
 
 def _completed(
-    rounded: _Rounded, weights: Weights, configurations: Sequence[tuple[int, ...]], found: Sequence[int]
+    rounded: _Rounded, weights: Weights, ways: Sequence[tuple[int, ...]], counts: Sequence[int]
 ) -> Numbers:
     """Return the greedy completion of a type: each small value goes into the smallest class, as rounded."""
     flat = weights.copy()
     for group, weight in zip(rounded.groups, rounded.weights, strict=True):
-        flat[list(group)] = weight
+        flat[group] = weight
     bins = Bins(flat, 1)
     left = [list(group) for group in rounded.groups]
-    for way, times in zip(configurations, found, strict=True):
+    for way, times in zip(ways, counts, strict=True):
         for _ in range(times):
             number = bins.open()
             for values, inside in zip(left, way, strict=True):
                 for _ in range(inside):
                     bins.put(values.pop(), number)
     level_out(bins, rounded.small)
-    return bins.close()
+    return bins.class_of

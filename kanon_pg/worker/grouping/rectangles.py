@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.grouping import RECTANGLE_METHODS
-from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.errors import InputError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
     Candidates,
+    Partitioning,
     PartitionOutcome,
     best_partition,
-    is_affordable,
 )
 from kanon_pg.worker.grouping.result import (
     CostKind,
@@ -40,44 +39,11 @@ _MOST_CORNERS = 2_000_000
 Box = tuple[int, int, int, int]
 
 
-def exact_rectangles(
-    points: NDArray[np.float64],
-    weights: Weights,
-    known: Numbers,
-    k: int,
-    kind: CostKind,
-    bound: int,
-    clock: Clock,
-) -> PartitionOutcome:
-    """Return the best partition of different points by disjoint bounding boxes, as far as the time allows.
-
-    Two closed boxes are disjoint if some line parallel to an axis parts them without touching either. Says
-    nothing new if there are more than `MOST_RECTANGLES` that can be part of a solution.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, 2)
-        Different from each other.
-    known : ndarray of int64, shape (n,)
-        Classes numbered from 0, each of at least k and alone in its bounding box.
-    bound : int
-        What is proven already.
-    """
-    ranks = np.stack([np.unique(points[:, axis], return_inverse=True)[1] for axis in (0, 1)], axis=1)
-
-    def candidates_below(cost: int) -> Candidates | None:
-        found = _boxes(ranks, weights, k, kind, cost, clock)
-        return None if found is None else (found[1], _overlaps(*found))
-
-    return best_partition(candidates_below, weights, known, k, kind, bound, clock)
-
-
 def _boxes(
-    ranks: NDArray[np.int64], weights: Weights, k: int, kind: CostKind, cost: int, clock: Clock
+    ranks: NDArray[np.int64], known: Partitioning, largest: int, clock: Clock
 ) -> tuple[list[Box], list[Candidate]] | None:
-    """Return every bounding box of points that has k and is affordable, None if there are too many."""
-    boxes: list[Box] = []
-    candidates: list[Candidate] = []
+    """Return every bounding box of points that has k, up to a size, None if there are too many."""
+    boxes: list[tuple[Box, Candidate]] = []
     width, height = (int(ranks[:, axis].max()) + 1 for axis in (0, 1))
     if (width * height) ** 2 > 4 * _MOST_CORNERS:
         return None
@@ -87,45 +53,32 @@ def _boxes(
                 return None
             column = np.flatnonzero((ranks[:, 0] >= left) & (ranks[:, 0] <= right))
             column = column[np.argsort(ranks[column, 1], kind="stable")]
-            if not {left, right} <= set(ranks[column, 0].tolist()):
-                continue
-            found = _in_column(ranks, weights, column, (left, right), k, kind, cost)
-            for box, candidate in found:
-                boxes.append(box)
-                candidates.append(candidate)
+            if {left, right} <= set(ranks[column, 0].tolist()):
+                boxes += _in_column(ranks, known, column, (left, right), largest)
             if len(boxes) > MOST_RECTANGLES:
                 return None
-    return boxes, candidates
+    return [box for box, _ in boxes], [candidate for _, candidate in boxes]
 
 
 def _in_column(
-    ranks: NDArray[np.int64],
-    weights: Weights,
-    column: Numbers,
-    sides: tuple[int, int],
-    k: int,
-    kind: CostKind,
-    cost: int,
-) -> list[tuple[Box, Candidate]]:
-    """Return the boxes that touch the left and the right side of a column of points, from low to high."""
-    found = []
+    ranks: NDArray[np.int64], known: Partitioning, column: Numbers, ends: tuple[int, int], largest: int
+) -> Iterator[tuple[Box, Candidate]]:
+    """Yield the boxes that touch the left and the right end of a column of points, from low to high."""
     rows, across = ranks[column, 1].tolist(), ranks[column, 0].tolist()
     for first, bottom in enumerate(rows):
         if first and rows[first - 1] == bottom:
             continue
         size = 0
         for last in range(first, len(rows)):
-            size += int(weights[column[last]])
-            is_whole_row = last + 1 == len(rows) or rows[last + 1] != rows[last]
-            if not is_whole_row or size < k:
+            size += int(known.weights[column[last]])
+            is_last_of_row = last + 1 == len(rows) or rows[last + 1] != rows[last]
+            if not is_last_of_row or size < known.k:
                 continue
-            if not is_affordable(size, k, kind, cost):
+            if size > largest:
                 break
-            if set(sides) <= set(across[first : last + 1]):
+            if set(ends) <= set(across[first : last + 1]):
                 values = tuple(sorted(column[first : last + 1].tolist()))
-                box = (sides[0], bottom, sides[1], rows[last])
-                found.append((box, Candidate(values, size)))
-    return found
+                yield (ends[0], bottom, ends[1], rows[last]), Candidate(values, size)
 
 
 def _overlaps(boxes: Sequence[Box], candidates: Sequence[Candidate]) -> list[tuple[int, int]]:
@@ -136,6 +89,21 @@ def _overlaps(boxes: Sequence[Box], candidates: Sequence[Candidate]) -> list[tup
         for one, other in combinations(range(len(boxes)), 2)
         if _meet(boxes[one], boxes[other]) and sets[one].isdisjoint(sets[other])
     ]
+
+
+def _exactly(points: NDArray[np.float64], known: Partitioning, clock: Clock) -> PartitionOutcome:
+    """Return the best partition of different points by disjoint bounding boxes, as far as the time allows.
+
+    Two closed boxes are disjoint if some line parallel to an axis parts them without touching either. Says
+    nothing new if there are more than `MOST_RECTANGLES` that can be part of a solution.
+    """
+    ranks = np.stack([np.unique(points[:, axis], return_inverse=True)[1] for axis in (0, 1)], axis=1)
+
+    def candidates(largest: int) -> Candidates | None:
+        boxes = _boxes(ranks, known, largest, clock)
+        return None if boxes is None else (boxes[1], _overlaps(*boxes))
+
+    return best_partition(candidates, known, clock)
 
 
 def _meet(one: Box, other: Box) -> bool:
@@ -162,14 +130,14 @@ class Rectangles:
 
     Parameters
     ----------
-    found : SingleAttribute
+    classes : SingleAttribute
         Class of each point; equal points share one.
     boxes : ndarray of float64, shape (m, 4)
         Rectangle of each class: least x, least y, greatest x, greatest y. Interiors are disjoint, and they
         fill the bounding box of all points, with borders half-way between points.
     """
 
-    found: SingleAttribute
+    classes: SingleAttribute
     boxes: Coordinates
 
 
@@ -202,42 +170,25 @@ def rectangles(
     ----------
     x, y : array of float, shape (n,)
         Coordinates, finite. Equal points are kept together.
-    weights : array of int, shape (n,)
-        People per point, each >= 0.
     method : str
         'kd' or 'exact', which looks for a better solution if there are few enough rectangles.
-    clock : Clock, optional
-        Ends the exact search.
-
-    Raises
-    ------
-    InputError
-        As `result.checked_weights`; also if a coordinate is not finite.
-    InfeasibleError
-        If all weights together are below k.
-    UnknownName
-        If there is no such method.
     """
-    if method not in RECTANGLE_METHODS:
-        raise UnknownName(
-            f'There is no method "{method}".', hint=f"Methods are: {', '.join(RECTANGLE_METHODS)}."
-        )
     array = checked_weights(weights, k)
     points, inverse, merged = _distinct(x, y, array)
     bound, proof = lower_bound(merged, k, cost_kind)
     class_of, boxes = _best_cuts(points, merged, k, cost_kind)
     name = KD
     if method == "exact":
-        exact = exact_rectangles(points, merged, class_of, k, cost_kind, bound, clock or Clock())
+        exact = _exactly(points, Partitioning(merged, class_of, k, cost_kind, bound), clock or Clock())
         if exact.bound > bound:
             bound, proof = exact.bound, PROOF
         filled = None if exact.class_of is None else _filled(points, exact.class_of)
         if exact.class_of is not None and filled is not None:
             class_of, boxes, name = exact.class_of, filled, PROOF
-    found = finished(array, k, class_of[inverse], cost_kind, bound, name, proof)
+    classes = finished(array, k, class_of[inverse], cost_kind, bound, name, proof)
     order = np.empty(len(boxes), dtype=np.int64)
-    order[found.class_of] = class_of[inverse]
-    return Rectangles(found, boxes[order])
+    order[classes.class_of] = class_of[inverse]
+    return Rectangles(classes, boxes[order])
 
 
 def _distinct(
@@ -269,9 +220,9 @@ def _filled(points: Coordinates, class_of: Numbers) -> Coordinates | None:
         boxes = _grown(around, shape, sides)
         if boxes is not None:
             ends = [_ends(values) for values, _ in spots]
-            found = [(ends[0][left], ends[1][low], ends[0][right + 1], ends[1][high + 1])
-                     for left, low, right, high in boxes.tolist()]  # fmt: skip
-            return np.array(found, dtype=np.float64)
+            corners = [(ends[0][left], ends[1][low], ends[0][right + 1], ends[1][high + 1])
+                       for left, low, right, high in boxes.tolist()]  # fmt: skip
+            return np.array(corners, dtype=np.float64)
     return None
 
 
@@ -308,13 +259,13 @@ def _best_cuts(points: Coordinates, weights: Weights, k: int, kind: CostKind) ->
     """Return the cheapest of some trees of cuts; of equal ones the one that is cheaper by the sum."""
     rectangles_at_most = int(weights.sum()) // k
     tries = next(count for most, count in _TRIES if rectangles_at_most <= most)
-    found = []
+    trees = []
     for percent in _AIMS[:tries]:
         class_of, boxes = _cut(points, weights, k, k * percent // 100)
         sizes = np.zeros(len(boxes), dtype=np.int64)
         np.add.at(sizes, class_of, weights)
-        found.append((cost_of(sizes, k, kind), cost_of(sizes, k, "sum"), class_of, boxes))
-    *_, class_of, boxes = min(found, key=lambda one: one[:2])
+        trees.append((cost_of(sizes, k, kind), cost_of(sizes, k, "sum"), class_of, boxes))
+    *_, class_of, boxes = min(trees, key=lambda one: one[:2])
     return class_of, boxes
 
 
@@ -325,9 +276,9 @@ def _cut(points: Coordinates, weights: Weights, k: int, aim: int) -> tuple[Numbe
     """
     class_of = np.empty(len(points), dtype=np.int64)
     boxes: list[Coordinates] = []
-    whole = np.concatenate([points.min(axis=0), points.max(axis=0)])
+    everything = np.concatenate([points.min(axis=0), points.max(axis=0)])
     orders = tuple(np.argsort(points[:, axis], kind="stable") for axis in (0, 1))
-    waiting = [(orders, whole)]
+    waiting = [(orders, everything)]
     side = np.zeros(len(points), dtype=np.bool_)
     while waiting:
         orders, box = waiting.pop()
@@ -360,7 +311,7 @@ def _best_cut(
 ) -> tuple[int, int] | None:
     """Return the axis of the best cut and how many points are below it, None if there is no cut."""
     best: tuple[tuple[int, bool, float], tuple[int, int]] | None = None
-    sides = box[2] - box[0], box[3] - box[1]
+    lengths = box[2] - box[0], box[3] - box[1]
     for axis in (0, 1):
         order = orders[axis]
         sums = np.cumsum(weights[order])
@@ -379,7 +330,7 @@ def _best_cut(
         places, below = places[kept == classes], below[kept == classes]
         middle = total * (classes // 2) / classes
         nearest = int(np.argmin(np.abs(below - middle)))
-        is_short = sides[axis] * _LONG < sides[1 - axis]
+        is_short = lengths[axis] * _LONG < lengths[1 - axis]
         score = (-classes, is_short, abs(float(below[nearest]) - middle))
         if best is None or score < best[0]:
             best = score, (axis, int(places[nearest]) + 1)

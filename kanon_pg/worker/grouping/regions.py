@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.grouping import ON_LIGHT, REGION_METHODS
-from kanon_pg.errors import InfeasibleError, UnknownName
+from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
     Candidates,
-    PartitionOutcome,
+    Partitioning,
     best_partition,
-    is_affordable,
 )
 from kanon_pg.worker.grouping.region_moves import (
-    Neighbours,
-    components_of,
     cut_tree,
+    degree_of,
+    graph_of,
     improved_regions,
     low_degree_tree,
-    neighbours_of,
+    rooted,
 )
 from kanon_pg.worker.grouping.result import (
     CostKind,
@@ -42,45 +41,15 @@ MOST_SETS = 100_000
 """Connected sets of nodes that are looked at; above, a graph is not small."""
 
 
-def exact_regions(
-    weights: Weights,
-    neighbours: Neighbours,
-    known: Numbers,
-    k: int,
-    kind: CostKind,
-    bound: int,
-    clock: Clock,
-) -> PartitionOutcome:
-    """Return the best partition of a connected graph into connected regions, as far as the time allows.
-
-    Lists all connected sets that can be a region of a solution that costs no more than the known one, and
-    lets a constraint solver choose. Says nothing new if there are more than `MOST_SETS`.
-
-    Parameters
-    ----------
-    neighbours : list of list of int
-        Of the same n nodes, connected.
-    known : ndarray of int64, shape (n,)
-        Regions of at least k, numbered from 0.
-    bound : int
-        What is proven already.
-    """
-
-    def candidates_below(cost: int) -> Candidates | None:
-        found = _connected_sets(weights.tolist(), neighbours, k, kind, cost, clock)
-        return None if found is None else (found, ())
-
-    return best_partition(candidates_below, weights, known, k, kind, bound, clock)
-
-
 def _connected_sets(
-    weights: Sequence[int], neighbours: Neighbours, k: int, kind: CostKind, cost: int, clock: Clock
+    graph: nx.Graph, known: Partitioning, largest: int, clock: Clock
 ) -> list[Candidate] | None:
-    """Return every connected set of at least k that is affordable, None if there are too many.
+    """Return every connected set of k up to a size, None if there are too many.
 
-    Each set is found once, from its first node: a node that was passed over is not taken up again below.
+    Each set is listed once, from its first node: a node that was passed over is not taken up again below.
     """
-    found: list[Candidate] = []
+    weights = known.weights.tolist()
+    candidates: list[Candidate] = []
     looked = 0
     for start, weight in enumerate(weights):
         waiting = [(frozenset({start}), weight, frozenset(range(start + 1)))]
@@ -89,15 +58,15 @@ def _connected_sets(
             looked += 1
             if looked > MOST_SETS or (looked % 1024 == 0 and clock.is_over()):
                 return None
-            if size >= k:
-                if not is_affordable(size, k, kind, cost):
-                    continue  # nor is any larger set
-                found.append(Candidate(tuple(sorted(nodes)), size))
+            if size > largest:
+                continue  # and so is any larger set
+            if size >= known.k:
+                candidates.append(Candidate(tuple(sorted(nodes)), size))
             passed = set(closed)
-            for node in sorted({other for one in nodes for other in neighbours[one]} - nodes - closed):
+            for node in sorted(nx.node_boundary(graph, nodes) - closed):
                 passed.add(node)
                 waiting.append((nodes | {node}, size + weights[node], frozenset(passed)))
-    return found
+    return candidates
 
 
 def regions(
@@ -125,8 +94,6 @@ def regions(
 
     Parameters
     ----------
-    weights : array of int, shape (n,)
-        People per node, each >= 0.
     edges : array of int, shape (e, 2)
         Pairs of neighbours; loops and repetitions count for nothing.
     method : str
@@ -134,85 +101,32 @@ def regions(
         component that is small enough for it.
     on_light : str
         'other', or 'refuse'.
-    clock : Clock, optional
-        Ends moves and exact search; without a limit both end by themselves.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such method or choice.
-    InputError
-        As `result.checked_weights`.
-    InfeasibleError
-        If all weights together are below k, or a component is and that is to be refused.
     """
     array = checked_weights(weights, k)
-    _check_names(method, on_light)
-    neighbours = neighbours_of(array.size, edges)
-    parts = _Parts.of(array, neighbours, k)
-    if parts.light.size and on_light == "refuse":
+    graph = graph_of(array.size, edges)
+    components = _Components.of(array, graph, k)
+    if components.light.size and on_light == "refuse":
         raise InfeasibleError(
             f"Parts of the map have less than k = {k:,} and no way to the others.",
-            detail=f"They have {parts.light.size:,} values.",
+            detail=f"They have {components.light.size:,} values.",
             hint="Add rows to the adjacency, or let them be gathered: on_light => 'other'.",
         )
-    return _solved(array, neighbours, parts, k, cost_kind, method, clock or Clock())
-
-
-def _check_names(method: str, on_light: str) -> None:
-    for given, known, name in ((method, REGION_METHODS, "method"), (on_light, ON_LIGHT, "choice")):
-        if given not in known:
-            raise UnknownName(
-                f'There is no {name} "{given}" for regions.', hint=f"There are: {', '.join(known)}."
-            )
+    return _Cutting(array, graph, components, k, cost_kind, clock or Clock()).run(method)
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _Components:
     """Connected components: those with k, and all nodes of the others."""
 
     heavy: tuple[Numbers, ...]
     light: Numbers
 
     @classmethod
-    def of(cls, weights: Weights, neighbours: Neighbours, k: int) -> _Parts:
-        """Return the components of a graph."""
-        component = components_of(neighbours)
-        totals = np.zeros(int(component.max()) + 1, dtype=np.int64)
-        np.add.at(totals, component, weights)
-        order = np.argsort(component, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(component))[:-1])
-        heavy = tuple(nodes for nodes, total in zip(members, totals, strict=True) if total >= k)
-        return cls(heavy, np.flatnonzero(totals[component] < k))
-
-
-def _solved(
-    weights: Weights,
-    neighbours: Neighbours,
-    parts: _Parts,
-    k: int,
-    kind: CostKind,
-    method: str,
-    clock: Clock,
-) -> SingleAttribute:
-    class_of = np.full(weights.size, -1, dtype=np.int64)
-    listed, degree, count = weights.tolist(), 0, 0
-    for nodes in parts.heavy:
-        tree = low_degree_tree(nodes.tolist(), neighbours)
-        degree = max(degree, tree.degree)
-        for part in cut_tree(tree, listed, k):
-            class_of[part] = count
-            count += 1
-    if method != "tree":
-        class_of = improved_regions(weights, neighbours, class_of, k, clock)
-    bounds = [lower_bound(weights[nodes], k, kind) for nodes in parts.heavy]
-    if method == "exact":
-        for place, nodes in enumerate(parts.heavy):
-            bounds[place] = _exactly(weights, neighbours, nodes, class_of, k, kind, bounds[place], clock)
-    other = _gathered(weights, class_of, parts.light, k)
-    bound, proof = _bound_of(weights, parts, bounds, k, kind)
-    name = _METHOD_NAMES[method]
-    return finished(weights, k, class_of, kind, bound, name, proof, other=other, degree=degree)
+    def of(cls, weights: Weights, graph: nx.Graph, k: int) -> _Components:
+        components = [np.array(sorted(nodes)) for nodes in nx.connected_components(graph)]
+        light = [nodes for nodes in components if weights[nodes].sum() < k]
+        heavy = tuple(nodes for nodes in components if weights[nodes].sum() >= k)
+        return cls(heavy, np.sort(np.concatenate([np.empty(0, dtype=np.int64), *light])))
 
 
 _METHOD_NAMES = {
@@ -222,51 +136,85 @@ _METHOD_NAMES = {
 }
 
 
-def _exactly(
-    weights: Weights,
-    neighbours: Neighbours,
-    nodes: Numbers,
-    class_of: Numbers,
-    k: int,
-    kind: CostKind,
-    bound: tuple[int, str],
-    clock: Clock,
-) -> tuple[int, str]:
-    """Put the best regions of one component into `class_of`, if better ones are found; return its bound."""
-    place = {node: number for number, node in enumerate(nodes.tolist())}
-    inside = [[place[other] for other in neighbours[node]] for node in nodes.tolist()]
-    _, known = np.unique(class_of[nodes], return_inverse=True)
-    found = exact_regions(weights[nodes], inside, known.astype(np.int64), k, kind, bound[0], clock)
-    if found.class_of is not None:
-        class_of[nodes] = found.class_of + int(class_of.max()) + 1
-    return (found.bound, PROOF) if found.bound > bound[0] else bound
+@dataclass(frozen=True, slots=True)
+class _Cutting:
+    """A graph that is cut into regions."""
 
+    weights: Weights
+    graph: nx.Graph
+    components: _Components
+    k: int
+    kind: CostKind
+    clock: Clock
 
-def _gathered(weights: Weights, class_of: Numbers, light: Numbers, k: int) -> int | None:
-    """Put light components into one class, with the smallest region if need be; return its number."""
-    if not light.size:
-        return None
-    other = int(class_of.max(initial=-1)) + 1
-    if int(weights[light].sum()) < k:
-        numbers = np.unique(class_of[class_of >= 0])
-        sizes = [int(weights[class_of == number].sum()) for number in numbers]
-        class_of[class_of == numbers[int(np.argmin(sizes))]] = other
-    class_of[light] = other
-    return other
+    def run(self, method: str) -> SingleAttribute:
+        weights, k = self.weights, self.k
+        class_of = np.full(weights.size, -1, dtype=np.int64)
+        degree = count = 0
+        for nodes in self.components.heavy:
+            tree = low_degree_tree(self.graph.subgraph(nodes.tolist()))
+            degree = max(degree, degree_of(tree))
+            for part in cut_tree(rooted(tree), weights.tolist(), k):
+                class_of[part] = count
+                count += 1
+        if method != "tree":
+            class_of = improved_regions(weights, self.graph, class_of, k, self.clock)
+        bounds = [lower_bound(weights[nodes], k, self.kind) for nodes in self.components.heavy]
+        if method == "exact":
+            bounds = [
+                self._exactly(nodes, class_of, bound)
+                for nodes, bound in zip(self.components.heavy, bounds, strict=True)
+            ]
+        other = self._gather(class_of)
+        bound, proof = self._bound(bounds)
+        return finished(
+            weights, k, class_of, self.kind, bound, _METHOD_NAMES[method], proof, other=other, degree=degree
+        )
 
+    def _exactly(self, nodes: Numbers, class_of: Numbers, bound: tuple[int, str]) -> tuple[int, str]:
+        """Put the best regions of one component into `class_of`, if they are better; return its bound.
 
-def _bound_of(
-    weights: Weights, parts: _Parts, bounds: Sequence[tuple[int, str]], k: int, kind: CostKind
-) -> tuple[int, str]:
-    """Return the bound for all components together.
+        Lists all connected sets that can be a region of a solution that costs no more than the known one,
+        and lets a constraint solver choose. Says nothing new if there are more than `MOST_SETS`.
+        """
+        place = {node: number for number, node in enumerate(nodes.tolist())}
+        graph = nx.relabel_nodes(self.graph.subgraph(place), place)
+        _, regions_before = np.unique(class_of[nodes], return_inverse=True)
+        known = Partitioning(self.weights[nodes], regions_before, self.k, self.kind, bound[0])
 
-    If light components need a region of another one, that one's own bound no longer holds.
-    """
-    gathered = int(weights[parts.light].sum())
-    if parts.light.size and gathered < k:
-        return lower_bound(weights, k, kind)
-    costs = [*bounds]
-    if parts.light.size:
-        costs.append((cost_of([gathered], k, kind), "the class of all light components"))
-    largest = max(costs)
-    return (largest[0] if kind == "max" else sum(cost for cost, _ in costs)), largest[1]
+        def candidates(largest: int) -> Candidates | None:
+            sets = _connected_sets(graph, known, largest, self.clock)
+            return None if sets is None else (sets, ())
+
+        best = best_partition(candidates, known, self.clock)
+        if best.class_of is not None:
+            class_of[nodes] = best.class_of + int(class_of.max()) + 1
+        return (best.bound, PROOF) if best.bound > bound[0] else bound
+
+    def _gather(self, class_of: Numbers) -> int | None:
+        """Put light components into one class, with the smallest region if need be; return its number."""
+        light = self.components.light
+        if not light.size:
+            return None
+        other = int(class_of.max(initial=-1)) + 1
+        if int(self.weights[light].sum()) < self.k:
+            numbers = np.unique(class_of[class_of >= 0])
+            sizes = [int(self.weights[class_of == number].sum()) for number in numbers]
+            class_of[class_of == numbers[int(np.argmin(sizes))]] = other
+        class_of[light] = other
+        return other
+
+    def _bound(self, bounds: Sequence[tuple[int, str]]) -> tuple[int, str]:
+        """Return the bound for all components together.
+
+        If light components need a region of another one, that one's own bound no longer holds.
+        """
+        light = self.components.light
+        gathered = int(self.weights[light].sum())
+        if light.size and gathered < self.k:
+            return lower_bound(self.weights, self.k, self.kind)
+        costs = [*bounds]
+        if light.size:
+            costs.append((cost_of([gathered], self.k, self.kind), "the class of all light components"))
+        largest = max(costs)
+        return (largest[0] if self.kind == "max" else sum(cost for cost, _ in costs)), largest[1]

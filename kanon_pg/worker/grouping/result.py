@@ -1,4 +1,4 @@
-"""What every way of grouping one attribute returns, its cost, and lower bounds on that."""
+"""Classes of one attribute, their cost, and lower bounds on it."""
 
 from __future__ import annotations
 
@@ -31,18 +31,8 @@ class SingleAttribute:
         Class of each value; classes are numbered 0 .. m - 1 by their first value.
     sizes : ndarray of int64, shape (m,)
         Sum of the weights of each class, each at least `k`.
-    k : int
-        Requested smallest size, >= 1.
-    cost_kind : str
-        'max' or 'sum', see `cost_of`.
-    cost : int
-        Cost of the classes.
     lower_bound : int
         Proven: no solution of the same problem costs less.
-    method : str
-        What found the classes.
-    bound_method : str
-        What proved the bound.
     other : int or None
         Number of the class in which values are gathered that belong nowhere else; None if there is none.
     degree : int or None
@@ -74,7 +64,7 @@ class SingleAttribute:
 
 
 def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
-    """Return what classes of some sizes cost.
+    """Return the cost of classes of some sizes.
 
     'max' is the size of the largest class. 'sum' counts for every person how many others beyond k share the
     class: the sum over the classes E of ``|E| (|E| - k)``, which is the paper's "d(x, E) = |E| - k with
@@ -85,22 +75,12 @@ def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
     >>> cost_of([3, 5], 3, "max"), cost_of([3, 5], 3, "sum")
     (5, 10)
     """
-    whole = [int(size) for size in sizes]
-    return max(whole) if kind == "max" else sum(size * (size - k) for size in whole)
+    numbers = [int(size) for size in sizes]
+    return max(numbers) if kind == "max" else sum(size * (size - k) for size in numbers)
 
 
 def checked_weights(weights: NDArray[np.integer] | Sequence[int], k: int) -> Weights:
-    """Return the weights of values as 64-bit numbers.
-
-    Raises
-    ------
-    InputError
-        If k is below 1, or a weight is negative, or the weights are too large to be added up.
-    InfeasibleError
-        If all weights together are below k.
-    """
-    if k < 1:
-        raise InputError("k must be at least 1.", hint="Usual values are 5 or 10.")
+    """Return the weights of values as 64-bit numbers; refuse negative ones, and less than k in all."""
     array = np.asarray(weights, dtype=np.int64)
     if array.size and int(array.min()) < 0:
         raise InputError("A weight is negative.", hint="Weights count people.")
@@ -125,13 +105,6 @@ def finished(
 ) -> SingleAttribute:
     """Number the classes by their first value, count them again, and return them with their cost.
 
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Any numbers, equal for values of one class.
-    other : int, optional
-        Number in `class_of` of the class for what belongs nowhere.
-
     Raises
     ------
     SolverError
@@ -145,10 +118,7 @@ def finished(
     np.add.at(sizes, numbers, weights)
     cost = cost_of(sizes, k, kind)
     if int(sizes.min()) < k or lower_bound > max(cost, 0):
-        raise SolverError(
-            "The classes of an attribute contradict what is proven about them.",
-            hint=DEFECT,
-        )
+        raise SolverError("The classes of an attribute contradict what is proven about them.", hint=DEFECT)
     place = None if other is None else int(numbers[np.flatnonzero(class_of == other)[0]])
     return SingleAttribute(
         numbers, sizes, k, kind, cost, lower_bound, method, bound_method, other=place, degree=degree
@@ -165,9 +135,9 @@ def lower_bound(weights: Sequence[int] | Numbers, k: int, kind: CostKind) -> tup
     O(n log(total weight)). Allows every group of values, so it holds for intervals, regions and rectangles
     too.
     """
-    whole = [int(weight) for weight in weights]
-    heavy = sorted(weight for weight in whole if weight >= k)
-    light = sum(weight for weight in whole if weight < k)
+    numbers = [int(weight) for weight in weights]
+    heavy = sorted(weight for weight in numbers if weight >= k)
+    light = sum(weight for weight in numbers if weight < k)
     if kind == "sum":
         return _sum_bound(heavy, light, k), VOLUME
     kappa = max(k, heavy[-1] if heavy else 0)

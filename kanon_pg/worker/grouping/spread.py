@@ -71,10 +71,6 @@ class Bins:
         self.levels.pop()
         return sorted(values, key=lambda value: -self.weights[value])
 
-    def close(self) -> Numbers:
-        """Return the class of each value; every value has one and every class has k."""
-        return self.class_of
-
 
 def fold(
     weights: NDArray[np.integer] | Sequence[int],
@@ -90,19 +86,7 @@ def fold(
     Guarantee (Theorem 7): the largest class has at most ``max(k - 1 + heaviest value, 3k - 3)``, which is at
     most three times the optimum.
 
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    cost_kind : str
-        What the result reports; the algorithm is the same.
-    order : sequence of int, optional
-        All places of the values, in the order in which to take them; that of `weights` unless given.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
+    `order` has all places of the values, as they are to be taken; that of `weights` unless given.
     """
     array = checked_weights(weights, k)
     bins = Bins(array, k)
@@ -114,7 +98,7 @@ def fold(
         for value in rest:
             bins.put(value, smallest)
     bound, proof = lower_bound(array, k, cost_kind)
-    return finished(array, k, bins.close(), cost_kind, bound, "fold", proof)
+    return finished(array, k, bins.class_of, cost_kind, bound, "fold", proof)
 
 
 def put_heavy_alone(bins: Bins, order: Iterable[int]) -> list[int]:
@@ -138,15 +122,7 @@ def fill(bins: Bins, light: Iterable[int]) -> None:
 
 
 def level_out(bins: Bins, values: Iterable[int], among: Iterable[int] | None = None) -> None:
-    """Put values one after the other into whichever class is smallest then.
-
-    Parameters
-    ----------
-    values : iterable of int
-        Places of the values; from heavy to light gives the evenest classes.
-    among : iterable of int, optional
-        Numbers of the classes; all unless given.
-    """
+    """Put values one after the other into whichever of some classes (all unless given) is smallest then."""
     chosen = range(len(bins.levels)) if among is None else among
     heap = [(bins.levels[number], number) for number in chosen]
     heapq.heapify(heap)
@@ -163,18 +139,6 @@ def spread(
 
     The construction of Theorem 10 and two heuristics, one that fills classes exactly and one that fills them
     evenly; the cheapest of the three. The guarantee is for the largest class; the sum has none. O(n log n).
-
-    Parameters
-    ----------
-    weights : array of int, shape (n,)
-        People per label, each >= 0.
-    cost_kind : str
-        What to choose by.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `result.checked_weights`.
     """
     array = checked_weights(weights, k)
     bound, proof = lower_bound(array, k, cost_kind)
@@ -201,17 +165,17 @@ def by_theorem(weights: Weights, k: int) -> Numbers:
     heavy = len(bins.levels)
     if sum(bins.weights[value] for value in light) < k:
         level_out(bins, light)
-        return bins.close()
+        return bins.class_of
     fill(bins, light)
     if bins.levels[-1] >= k:
-        return bins.close()
+        return bins.class_of
     last = len(bins.levels) - 1
     rest = bins.take_apart(last)
     if 2 * bins.weights[rest[0]] > k:
         _with_a_large_rest(bins, heavy, rest, light)
     else:
         _with_a_small_rest(bins, heavy, rest)
-    return bins.close()
+    return bins.class_of
 
 
 def _with_a_large_rest(bins: Bins, heavy: int, rest: Sequence[int], light: Sequence[int]) -> None:
@@ -248,12 +212,12 @@ def _with_a_small_rest(bins: Bins, heavy: int, rest: Sequence[int]) -> None:
 def _in_three(bins: Bins, rest: Sequence[int], chosen: Sequence[int]) -> None:
     """Lemma 9: three parts of at most k/2 each: the heaviest value, and the others cut in two (Lemma 8)."""
     parts: list[list[int]] = [[rest[0]], [], []]
-    whole = sum(bins.weights[value] for value in rest[1:])
+    total = sum(bins.weights[value] for value in rest[1:])
     before = 0
     for value in rest[1:]:
         weight = bins.weights[value]
         # the value that passes the middle goes to the side where most of it is
-        parts[1 if 2 * before + weight <= whole else 2].append(value)
+        parts[1 if 2 * before + weight <= total else 2].append(value)
         before += weight
     parts.sort(key=lambda part: -sum(bins.weights[value] for value in part))
     for number, part in zip(chosen, parts, strict=True):
@@ -281,11 +245,6 @@ def exactly(weights: Weights, k: int) -> Numbers | None:
     A class begins with the heaviest value left and takes the heaviest one that still fits, until it is full
     or none fits; then the lightest one completes it. What is left at the end is levelled out. O(n log n) but
     for the removals from a sorted list, which move memory.
-
-    Returns
-    -------
-    ndarray of int64 or None
-        Class of each value; None if there is nothing to fill.
     """
     bins = Bins(weights, k)
     ascending = put_heavy_alone(bins, np.argsort(weights, kind="stable").tolist())
@@ -300,18 +259,13 @@ def exactly(weights: Weights, k: int) -> Numbers | None:
             left -= sizes.pop(place)
             bins.put(ascending.pop(place), number)
     level_out(bins, reversed(ascending))
-    return bins.close()
+    return bins.class_of
 
 
 def evenly(weights: Weights, k: int) -> Numbers | None:
     """Put values, the heaviest first, into the smallest of as many classes as there can be.
 
     The number of classes is the largest of a few for which every class gets k. O(n log n).
-
-    Returns
-    -------
-    ndarray of int64 or None
-        Class of each value; None if none of the numbers of classes works.
     """
     order = np.argsort(-weights, kind="stable").tolist()
     descending = weights[order]
@@ -323,5 +277,5 @@ def evenly(weights: Weights, k: int) -> Numbers | None:
             bins.open()
         level_out(bins, order)
         if min(bins.levels) >= k:
-            return bins.close()
+            return bins.class_of
     return None

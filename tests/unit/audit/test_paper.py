@@ -17,8 +17,8 @@ from kanon_pg.worker.audit.identifying import (
     minimal_identifying_set,
     smallest_identifying_set,
 )
-from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
-from tests.fixtures.auditing import identifies, read, violates
+from kanon_pg.worker.audit.violating import find_violating_sets
+from tests.fixtures.auditing import identifies, is_anonymous, read, violates
 
 NOTHING = "⊥"
 

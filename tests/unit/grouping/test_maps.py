@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.errors import InfeasibleError, InputError, UnknownName
+from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.grouping.rectangles import rectangles
-from kanon_pg.worker.grouping.region_moves import low_degree_tree, neighbours_of
+from kanon_pg.worker.grouping.region_moves import degree_of, graph_of, low_degree_tree
 from kanon_pg.worker.grouping.regions import regions
 
 
@@ -24,14 +24,14 @@ def test_a_grid_of_ones_is_cut_without_rest() -> None:
 
 
 def test_a_grid_has_a_path_and_a_star_has_none() -> None:
-    assert low_degree_tree(range(24), neighbours_of(24, grid(6, 4))).degree <= 3
-    assert low_degree_tree(range(6), neighbours_of(6, [(0, one) for one in range(1, 6)])).degree == 5
+    assert degree_of(low_degree_tree(graph_of(24, grid(6, 4)))) <= 3
+    assert degree_of(low_degree_tree(graph_of(6, [(0, one) for one in range(1, 6)]))) == 5
 
 
 def test_an_edge_is_exchanged_to_lower_the_degree() -> None:
     """A wheel: the search may branch at the hub, but there is a path."""
     wheel = [(0, one) for one in range(1, 9)] + [(one, one % 8 + 1) for one in range(1, 9)]
-    assert low_degree_tree(range(9), neighbours_of(9, wheel)).degree <= 2
+    assert degree_of(low_degree_tree(graph_of(9, wheel))) <= 2
 
 
 def test_a_star_of_light_leaves_reaches_the_bound_of_the_lemma() -> None:
@@ -63,25 +63,16 @@ def test_loops_and_repeated_edges_count_for_nothing() -> None:
     assert once.class_of.tolist() == twice.class_of.tolist()
 
 
-def test_names_of_methods_and_choices_are_checked() -> None:
-    with pytest.raises(UnknownName):
-        regions([1, 1], [(0, 1)], 2, method="guess")
-    with pytest.raises(UnknownName):
-        regions([1, 1], [(0, 1)], 2, on_light="drop")
-    with pytest.raises(UnknownName):
-        rectangles([0.0], [0.0], [2], 2, method="guess")
-
-
 def test_the_worst_case_of_theorem_4() -> None:
     """A point of k with k - 1 in each direction cannot be cut: 5k - 4."""
     k = 7
     found = rectangles([0, 1, -1, 0, 0], [0, 0, 0, 1, -1], [k, k - 1, k - 1, k - 1, k - 1], k)
-    assert found.found.sizes.tolist() == [5 * k - 4]
+    assert found.classes.sizes.tolist() == [5 * k - 4]
 
 
 def test_equal_points_stay_together_and_borders_run_between() -> None:
     found = rectangles([0, 0, 0, 4, 4], [1, 1, 1, 1, 3], [1, 1, 1, 1, 1], 2)
-    assert found.found.class_of.tolist() == [0, 0, 0, 1, 1]
+    assert found.classes.class_of.tolist() == [0, 0, 0, 1, 1]
     assert found.boxes.tolist() == [[0, 1, 2, 3], [2, 1, 4, 3]]
 
 
@@ -95,8 +86,8 @@ def test_exact_rectangles_grow_until_they_fill_the_plane() -> None:
     y = [0, 0, 0, 2, 3, 3, 1, 3, 1, 2]
     cut = rectangles(x, y, [1] * 10, 2)
     exact = rectangles(x, y, [1] * 10, 2, method="exact")
-    assert exact.found.cost == 2 < cut.found.cost
-    assert exact.found.optimal
+    assert exact.classes.cost == 2 < cut.classes.cost
+    assert exact.classes.optimal
     assert area(exact.boxes) == area(cut.boxes) == 9
 
 
@@ -105,7 +96,7 @@ def test_a_pinwheel_that_leaves_a_hole_is_no_answer() -> None:
     y = [0, 0, 0, 2, 3, 3, 1, 3]
     exact = rectangles(x, y, [1] * 8, 2, method="exact")
     assert area(exact.boxes) == 9
-    assert exact.found.lower_bound <= exact.found.cost
+    assert exact.classes.lower_bound <= exact.classes.cost
 
 
 def test_coordinates_are_finite() -> None:
@@ -118,4 +109,4 @@ def test_neighbouring_doubles_are_parted() -> None:
     low = 1.0
     high = float(np.nextafter(low, 2))
     found = rectangles([low, high], [0.0, 0.0], [2, 2], 2)
-    assert found.found.sizes.tolist() == [2, 2]
+    assert found.classes.sizes.tolist() == [2, 2]

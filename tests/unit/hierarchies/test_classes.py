@@ -22,7 +22,7 @@ from kanon_pg.worker.grouping.intervals import intervals
 from kanon_pg.worker.grouping.labels import group_labels
 
 
-def find(task: Task, weights: Sequence[int], least: int, *, cost: Any, method: str) -> list[int]:
+def find(task: Task, weights: Sequence[int], least: int, cost: Any, method: str) -> list[int]:
     """Ask the solvers without a worker."""
     if task == "intervals":
         found = intervals(weights, least, cost)

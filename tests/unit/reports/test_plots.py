@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
+from kanon_pg.grouping.classes import Grouped, GroupedValue, ValueClass
 from kanon_pg.reports.plots import COLOURS, draw_curve, draw_grouping, figure_format, write_figure
 
 
@@ -179,13 +179,13 @@ def grouped(kind: str = "labels", **fields: object) -> Grouped:
         "optimal": False,
         "method": "found",
         "bound_method": "proven",
-        "classes": (FoundClass(1, "one", 3, 2), FoundClass(2, "two", 5, 2)),
-        "values": tuple(FoundValue(str(n), 1 + n // 2, 2) for n in range(4)),
+        "classes": (ValueClass(1, "one", 3, 2), ValueClass(2, "two", 5, 2)),
+        "values": tuple(GroupedValue(str(n), 1 + n // 2, 2) for n in range(4)),
     }
     return Grouped(**(defaults | fields))  # type: ignore[arg-type]
 
 
-PLACED = tuple(FoundValue(str(n), 1 + n // 2, 2, float(n), float(n % 2)) for n in range(4))
+PLACED = tuple(GroupedValue(str(n), 1 + n // 2, 2, float(n), float(n % 2)) for n in range(4))
 
 
 def test_without_places_there_are_only_sizes() -> None:
@@ -198,13 +198,13 @@ def test_without_places_there_are_only_sizes() -> None:
 
 @pytest.mark.parametrize(("height", "aspect"), [(1.0, 1.0), (0.001, "auto")])
 def test_a_map_of_uneven_scales_has_room_for_both(height: float, aspect: object) -> None:
-    values = tuple(FoundValue(str(n), 1 + n // 2, 2, float(n), height * (n % 2)) for n in range(4))
+    values = tuple(GroupedValue(str(n), 1 + n // 2, 2, float(n), height * (n % 2)) for n in range(4))
     assert draw_grouping(grouped("regions", values=values)).axes[0].get_aspect() == aspect
 
 
 def test_rectangles_are_drawn_where_they_are() -> None:
     boxes = ((0.0, 0.0, 1.5, 1.0), (1.5, 0.0, 3.0, 1.0))
-    classes = tuple(FoundClass(n + 1, None, 3, 2, box) for n, box in enumerate(boxes))
+    classes = tuple(ValueClass(n + 1, None, 3, 2, box) for n, box in enumerate(boxes))
     figure = draw_grouping(grouped("rectangles", classes=classes, values=PLACED))
     (drawn,) = [one for one in figure.axes[0].collections if isinstance(one, PatchCollection)]
     extents = [path.get_extents().extents.round(9).tolist() for path in drawn.get_paths()]
@@ -227,7 +227,7 @@ def test_the_bound_is_drawn_only_where_it_says_something() -> None:
 
 
 def test_large_classes_do_not_hide_the_others() -> None:
-    classes = (FoundClass(1, "one", 3, 2), FoundClass(2, "two", 500, 2))
+    classes = (ValueClass(1, "one", 3, 2), ValueClass(2, "two", 500, 2))
     (axes,) = draw_grouping(grouped(classes=classes)).axes
     assert axes.get_yscale() == "log"
 

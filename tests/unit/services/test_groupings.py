@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError
-from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
+from kanon_pg.grouping.classes import Grouped, GroupedValue, ValueClass
 from tests.fixtures.memory.services import MemoryServices
 from tests.fixtures.memory.tables import thing_tables
 
@@ -48,14 +48,14 @@ def services(prepared: MemoryServices) -> MemoryServices:
     return MemoryServices(prepared.state.copy())
 
 
-def members(found: Grouped) -> dict[int, list[FoundValue]]:
+def members(found: Grouped) -> dict[int, list[GroupedValue]]:
     classes = defaultdict(list)
     for value in found.values:
         classes[value.class_number].append(value)
     return classes
 
 
-def class_of(found: Grouped, number: int) -> FoundClass:
+def class_of(found: Grouped, number: int) -> ValueClass:
     return found.classes[number - 1]
 
 

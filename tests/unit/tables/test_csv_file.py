@@ -60,15 +60,14 @@ def test_odd_column_names_are_kept(tmp_path: Path) -> None:
 
 def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
     layout = CsvFile(write(tmp_path, "a,b\n")).layout()
-    assert layout.rows == 0
-    assert layout.columns == (CsvColumn("a", "text"), CsvColumn("b", "text"))
+    assert layout == (CsvColumn("a", "text"), CsvColumn("b", "text"))
 
 
 def test_layout_obeys_what_the_user_says(tmp_path: Path) -> None:
     file = CsvFile(write(tmp_path, "a,b\n1,2\n"))
-    assert [c.sql_type for c in file.layout().columns] == ["integer", "integer"]
-    assert [c.sql_type for c in file.layout(frozenset({"b"})).columns] == ["integer", "text"]
-    assert [c.sql_type for c in file.layout(all_text=True).columns] == ["text", "text"]
+    assert [c.sql_type for c in file.layout()] == ["integer", "integer"]
+    assert [c.sql_type for c in file.layout(frozenset({"b"}))] == ["integer", "text"]
+    assert [c.sql_type for c in file.layout(all_text=True)] == ["text", "text"]
     with pytest.raises(InputError, match='no column "c"'):
         file.layout(frozenset({"c"}))
 
@@ -111,8 +110,7 @@ def test_odd_delimiters_are_refused(tmp_path: Path, delimiter: str) -> None:
 def test_progress_ends_with_the_whole_file(tmp_path: Path) -> None:
     path = write(tmp_path, "a,b\n" + "12345,67890\n" * 2_000_000)
     seen: list[tuple[int, int]] = []
-    layout = CsvFile(path).layout(progress=lambda done, total: seen.append((done, total)))
-    assert layout.rows == 2_000_000
+    CsvFile(path).layout(progress=lambda done, total: seen.append((done, total)))
     assert len(seen) > 1
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert all(0 < done <= total == path.stat().st_size for done, total in seen)

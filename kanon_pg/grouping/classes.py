@@ -1,4 +1,4 @@
-"""What grouping a column comes to, and the rows of SQL functions that show it."""
+"""The classes of a column, and the rows of SQL functions that show them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundClass:
+class ValueClass:
     """A class of values.
 
     Parameters
@@ -24,10 +24,6 @@ class FoundClass:
         What the class is called; None if it has the missing values alone.
     size : int
         Weight of its values, at least k.
-    values : int
-        How many they are.
-    box : tuple of float, or None
-        Of a rectangle.
     """
 
     number: int
@@ -38,17 +34,13 @@ class FoundClass:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundValue:
+class GroupedValue:
     """A value and its class.
 
     Parameters
     ----------
     value : str or None
         As text; None for missing ones and for points.
-    class_number : int
-        Of its class.
-    weight : int
-        People, rows, or what the weight column adds up to.
     x, y : float or None
         Its place on the map, if it has one.
     """
@@ -66,34 +58,18 @@ class Grouped:
 
     Parameters
     ----------
-    relation : str
-        Table or view.
-    columns : tuple of str
-        What was grouped.
     kind : str
         'intervals', 'labels', 'regions' or 'rectangles'.
-    k : int
     unit : str
         What sizes count: 'people', 'rows', or the weight column's name.
-    cost_kind : str
-        'max' or 'sum'.
     cost, lower_bound : int
         Proven: no other grouping of this kind costs less than the bound.
     ratio : float or None
         Cost divided by the bound, >= 1; None if the bound is 0 and the cost is not.
-    optimal : bool
-        Whether it is proven to be the cheapest.
-    method, bound_method : str
-    classes : tuple of FoundClass
-        By number.
-    values : tuple of FoundValue
-        In order.
     edges : tuple of (int, int)
         Of regions: neighbours as places in `values`.
     degree : int or None
         Of regions: largest degree of the spanning trees that were cut.
-    termination : Termination
-        How the search ended.
     """
 
     relation: str
@@ -108,21 +84,21 @@ class Grouped:
     optimal: bool
     method: str
     bound_method: str
-    classes: tuple[FoundClass, ...]
-    values: tuple[FoundValue, ...]
+    classes: tuple[ValueClass, ...]
+    values: tuple[GroupedValue, ...]
     edges: tuple[tuple[int, int], ...] = ()
     degree: int | None = None
     termination: Termination = Termination.EXHAUSTED
 
     @property
     def proof(self) -> str:
-        """What is proven about the cost, in words."""
+        """Proof about the cost, in words."""
         if self.optimal:
             return "proven to be the least"
         words = "nothing proven" if self.ratio is None else f"at most {self.ratio:.3f} times the least"
         return f"{words} ({self.termination.words})" if self.termination.is_cut else words
 
-    def class_of(self, value: FoundValue) -> FoundClass:
+    def class_of(self, value: GroupedValue) -> ValueClass:
         """Return the class of one of the values."""
         return self.classes[value.class_number - 1]
 
@@ -130,42 +106,32 @@ class Grouped:
 Row = dict[str, Any]
 
 
-def value_rows(found: Grouped) -> list[Row]:
+def value_rows(grouped: Grouped) -> list[Row]:
     """Return the rows of ``kanon_intervals``, ``kanon_groups`` and ``kanon_regions``."""
     return [
-        {"value": value.value, "label": own.label, **_facts(found, own)}
-        for value in found.values
-        for own in [found.class_of(value)]
+        {"value": value.value, "label": own.label, **_facts(grouped, own)}
+        for value in grouped.values
+        for own in [grouped.class_of(value)]
     ]
 
 
-def point_rows(found: Grouped) -> list[Row]:
+def point_rows(grouped: Grouped) -> list[Row]:
     """Return the rows of ``kanon_rectangles``; rectangle and polygon are text."""
-    return [_point(found, value, found.class_of(value)) for value in found.values]
+    rows = []
+    for value in grouped.values:
+        own = grouped.class_of(value)
+        box = own.box
+        corners = None if box is None else f"({box[2]!r},{box[3]!r}),({box[0]!r},{box[1]!r})"
+        shape = None if box is None else json.dumps(polygon(box))
+        rows.append(
+            {"x": value.x, "y": value.y, "rectangle": corners, "polygon": shape, **_facts(grouped, own)}
+        )
+    return rows
 
 
-def _point(found: Grouped, value: FoundValue, own: FoundClass) -> Row:
-    box = own.box
-    return {
-        "x": value.x,
-        "y": value.y,
-        "rectangle": None if box is None else f"({box[2]!r},{box[3]!r}),({box[0]!r},{box[1]!r})",
-        "polygon": None if box is None else json.dumps(polygon(box)),
-        **_facts(found, own),
-    }
-
-
-def _facts(found: Grouped, own: FoundClass) -> Row:
-    return {
-        "class_number": own.number,
-        "size": own.size,
-        "cost": found.cost,
-        "lower_bound": found.lower_bound,
-        "ratio": found.ratio,
-        "optimal": found.optimal,
-        "method": found.method,
-        "termination": found.termination,
-    }
+def _facts(grouped: Grouped, own: ValueClass) -> Row:
+    names = ("cost", "lower_bound", "ratio", "optimal", "method", "termination")
+    return {"class_number": own.number, "size": own.size} | {name: getattr(grouped, name) for name in names}
 
 
 def polygon(box: Box) -> dict[str, Any]:

@@ -20,17 +20,8 @@ def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Itera
 
     Parameters
     ----------
-    path : Path
-        What is replaced if it exists.
-    name : str
-        What an error calls the file.
     private : bool
         Whether this account alone may read the file, from its beginning on.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
     try:
         if path.exists() and not path.is_file():

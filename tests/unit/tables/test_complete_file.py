@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.tables.whole_file import complete_or_absent
+from kanon_pg.tables.complete_file import complete_or_absent
 
 
 @pytest.fixture(autouse=True)
