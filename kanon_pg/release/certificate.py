@@ -10,11 +10,13 @@ for the rows that it speaks of.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
 from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import kernels_for
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
@@ -23,10 +25,12 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, ReleaseError, UnknownName, as_given
 from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
-from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
-from kanon_pg.relations.subject import no_rows, require_usable, resolve
+from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
 from kanon_pg.release.base import require_readable_base
+from kanon_pg.release.generalized import parse_hierarchies
+from kanon_pg.release.node_tables import recorded_hierarchies, with_hierarchies
+from kanon_pg.release.plan import ReleasePlan, recorded_plan
 from kanon_pg.release.record import existing_release
 from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
@@ -73,7 +77,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     NotPermitted
         If the role may not read the base relation.
     InputError
-        If it is not a release by suppression alone, without privacy models, in which each row is a person.
+        If it is a release over time.
     ReleaseError
         If the base relation is not what was published.
     """
@@ -83,24 +87,26 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     if not proofs:
         raise UnknownName(f"Release {as_given(row['name'])} was dropped meanwhile.")
     proof = proofs[0]
-    _require_certifiable(row, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
+    _require_certifiable(row)
     subject = resolve(db, str(row["base"]), role=role)
     base = subject.relation
     require_readable_base(db, base)
-    quasi = subject.columns(row["quasi_identifiers"])
-    require_usable(db, subject, quasi)
     weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}
+    plan = _published_plan(db, row, subject, weights, json.loads(proof["parameters"]))
     memory = memory_budget(db)
-    compile_once(db, memory, "plain")
+    compile_once(db, memory, kernels_for("auto", plan.models, has_hierarchies=bool(plan.generalized)))
     solver_session.start()
     with working_memory(db, memory), exact_text(db):
         db.progress("counting")
         with reading(db, base):
             counted = count_row_types(
-                db, base.identifier, canonical_columns(quasi, weights), None, memory_bytes=memory
-            )
+                db, base.identifier, plan.quasi_identifiers, plan.entity,
+                sensitive=plan.model_columns, memory_bytes=memory,
+            )  # fmt: skip
         if not counted.rows:
             raise no_rows(base)
+        nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
+        row_types = with_hierarchies(plan, counted.row_types, recorded_hierarchies(db, plan, nodes))
         task = CertificateTask(
             release=row["name"],
             k=row["k"],
@@ -109,8 +115,25 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
             cost=proof["weighted_cost"],
             seconds=request.time_limit,
             mapping=_stored_mapping(db, row),
+            models=plan.models,
         )
-        return certify_in_worker(counted.row_types, task, Caller.of(db, memory))
+        return certify_in_worker(row_types, task, Caller.of(db, memory))
+
+
+def _published_plan(
+    db: Database, row: Row, subject: Subject, weights: Mapping[str, float], parameters: Mapping[str, Any]
+) -> ReleasePlan:
+    """Return the plan by which a release was published; its reader must be allowed all columns."""
+    names = [*row["quasi_identifiers"], *(row["sensitive"] if PrivacyModels.of(parameters) else ())]
+    require_usable(db, subject, subject.columns([*names, *([row["entity"]] if row["entity"] else [])]))
+    return recorded_plan(
+        db,
+        row,
+        subject.relation,
+        weights=weights,
+        models=PrivacyModels.of(parameters),
+        hierarchies=parse_hierarchies(parameters.get("hierarchies")),
+    )
 
 
 def _stored_mapping(db: Database, row: Row) -> StoredMapping:
@@ -125,21 +148,15 @@ def _stored_mapping(db: Database, row: Row) -> StoredMapping:
     )
 
 
-def _require_certifiable(row: Row, *, has_models: bool) -> None:
+def _require_certifiable(row: Row) -> None:
     if not row["storage_name"]:
         raise ReleaseError(
             "The base table of this release was dropped, and the release with it.",
             hint="Remove its record: SELECT kanon_drop(...);",
         )
-    for is_so, what in (
-        (not row["mapping_name"], "is a release over time"),
-        (row["generalized"], "has hierarchies"),
-        (has_models, "has a privacy model"),
-        (row["has_entity"], "counts people by a column"),
-    ):
-        if is_so:
-            raise InputError(
-                f"This release {what}: a certificate that others can check cannot be written of it.",
-                detail="Only releases by suppression alone, in which every row is a person, have one so far.",
-                hint="SELECT * FROM kanon.releases has what is proven about it.",
-            )
+    if not row["mapping_name"]:
+        raise InputError(
+            "This release is a release over time, of which no certificate can be written.",
+            detail="What is proven about it was proven for the rows that entered with each version.",
+            hint="SELECT * FROM kanon.releases has what is proven about it.",
+        )

@@ -53,6 +53,17 @@ def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier,
     return tuple(packed.get(number) for number, _ in enumerate(plan.quasi_identifiers, 1))
 
 
+def recorded_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier, ...]) -> Hierarchies:
+    """Return the hierarchies of a release as `write_hierarchies` stored them in its tables."""
+    if not plan.generalized:
+        return ()
+    packed = {
+        generalized.number: packed_hierarchy(db, generalized, table)
+        for generalized, table in zip(plan.generalized, tables, strict=True)
+    }
+    return tuple(packed.get(number) for number, _ in enumerate(plan.quasi_identifiers, 1))
+
+
 def with_hierarchies(
     plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: Hierarchies
 ) -> PackedRowTypes:
