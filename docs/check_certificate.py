@@ -10,6 +10,7 @@ from typing import NamedTuple
 KEYS = "columns cost demands format k lower_bound patterns price_unit release row_types rows"
 UNIT = 1_000_000  # prices are in this fraction of the cost 1
 MOST, MOST_COST, MOST_COLUMNS, MOST_BYTES = 2**63, 1e120, 63, 2**31
+MOST_GAIN = 2**999  # no gain is as far from 0
 MOST_STEPS = 2 * 10**8  # row types looked at: some minutes; what a solver proved takes far fewer
 
 
@@ -165,22 +166,35 @@ def gains_with_values(k, least, number, group, cost):
 
 
 def gains_with_shares(rules, share, number, group, cost):
-    """Whether for some limit of the rows of a value a class gains that has `share` times as many rows."""
-    limit, before = 1, None
-    while True:
-        values, gain, taken, needed = Counter(), 0, 0, max(rules.k, limit * share)
-        for row in group:
-            more = min(row.rows, limit - values[row.values[number]])
-            more = more if row.price > cost else min(more, max(0, needed - taken))
-            values[row.values[number]] += more
-            gain, taken = gain + more * (row.price - cost), taken + more
-        count_steps(rules, len(group))
-        enough = taken >= needed
-        if enough and gain > 0:
+    """Whether for some limit of the rows of a value a class gains that has `share` times as many rows.
+
+    The greatest gain is concave in the limit: where a higher limit gains less, none above it gains more.
+    """
+    low, high = 1, sum(row.rows for row in group)
+    while low <= high:
+        limit = (low + high) // 2
+        here, above = (gain_with_limit(rules, share, number, group, cost, limit + more) for more in (0, 1))
+        if here is not None and here > 0:
             return True
-        if taken < limit * share or (enough and before is not None and gain <= before):
-            return False  # higher limits ask for still more rows, and gains are concave in the limit
-        limit, before = limit + 1, gain if enough else before
+        if here is None or above is None or (here > -MOST_GAIN and above <= here):
+            high = limit - 1
+        else:
+            low = limit + 1
+    return False
+
+
+def gain_with_limit(rules, share, number, group, cost, limit):
+    """Return the greatest gain; None if there are too few rows for the limit, the least gain if for k."""
+    count_steps(rules, len(group))
+    values, gain, taken, needed = Counter(), 0, 0, max(rules.k, limit * share)
+    for row in group:
+        more = min(row.rows, limit - values[row.values[number]])
+        more = more if row.price > cost else min(more, max(0, needed - taken))
+        values[row.values[number]] += more
+        gain, taken = gain + more * (row.price - cost), taken + more
+    if taken < limit * share:
+        return None
+    return gain if taken >= rules.k else -MOST_GAIN
 
 
 def size_of(row):  # noqa: D103
