@@ -128,7 +128,7 @@ class _Search:
                 models=task.models, target=task.cost, outside=self.mask.outside,
             ).prices  # fmt: skip
         recoding = task_of(self.row_types, table, SolveRequest(task.k, models=task.models), clock)
-        known = np.full(len(table), task.cost / table.total_rows)
+        known = np.full(len(table), table.weights.sum())
         raised = raise_level_prices(recoding, known, task.cost, clock)
         prices = np.zeros(len(table), dtype=np.int64)
         if raised is not None:

@@ -193,8 +193,11 @@ def _reached(
         turn = _reach_range(reach, forest, vectors, turn, step, k, models)
         effort -= step
     if turn < vectors.least.size:
-        return np.minimum(reach.cost, vectors.least[turn] * (1 - _ROUNDING))
-    return np.where(np.isinf(reach.cost), vectors.least[-1], reach.cost)
+        to_come = vectors.least[turn] * (1 - _ROUNDING)
+    else:
+        to_come = vectors.least[-1] if np.isinf(reach.cost).any() else np.inf
+    bound: NDArray[np.float64] = np.minimum(reach.cost, to_come)
+    return bound
 
 
 def cheapest_reach(

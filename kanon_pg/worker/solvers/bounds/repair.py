@@ -107,19 +107,11 @@ _MOST_STEPS = 60
 
 _GOLDEN = 0.6180339887498949
 _MOST_LIFTS = 40
-"""Lifts that are tried by golden section search (Kiefer 1953, "Sequential minimax search for a maximum").
-
-A limit of effort: twice raises the bound of Adult (l = 3) by 0.0003 %, of CMC (l = 2, t = 0.3) by nothing.
-"""
-
-_FORBIDDEN = 1e20
-"""What a lift counts as too low by, so that the search finds one that is allowed."""
+"""Lifts that are tried by golden section search (Kiefer 1953, "Sequential minimax search for a maximum"):
+a limit of effort."""
 
 _LOSS = 3.0
-"""Prices are lowered by worth where they fall by at most so many times the gain together.
-
-With l = 2 on CMC neither half nor twice changes the bound.
-"""
+"""Prices are lowered by worth where they fall by at most so many times the gain together."""
 
 
 @kernel
