@@ -6,8 +6,10 @@ Imports the standard library alone, so that a PostgreSQL backend can load it at 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
+
+from kanon_pg.core.privacy_models import PrivacyModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class StoredMapping:
 
 @dataclass(frozen=True, slots=True)
 class CertificateTask:
-    """A release by suppression, whose certificate is to be written.
+    """A release whose certificate is to be written.
 
     Parameters
     ----------
@@ -52,6 +54,8 @@ class CertificateTask:
         Its weighted cost then.
     seconds : float
         Time for a search for prices, if none are stored.
+    models : PrivacyModels
+        What classes had to satisfy besides k.
     """
 
     release: str
@@ -61,15 +65,17 @@ class CertificateTask:
     cost: float
     seconds: float
     mapping: StoredMapping
+    models: PrivacyModels = field(default_factory=PrivacyModels)
 
     def header(self) -> dict[str, Any]:
         """Return everything but the buffers, ready for JSON."""
-        return {name: getattr(self, name) for name in _PLAIN}
+        return {**{name: getattr(self, name) for name in _PLAIN}, "models": asdict(self.models)}
 
     @classmethod
     def from_parts(cls, header: Mapping[str, Any], buffers: Sequence[Any]) -> CertificateTask:
         """Rebuild a task from `header` and the buffers of its mapping, which may be memory views."""
-        return cls(**header, mapping=StoredMapping(*buffers))
+        models = PrivacyModels(**header["models"])
+        return cls(**{**header, "models": models}, mapping=StoredMapping(*buffers))
 
 
 _PLAIN = ("release", "k", "patterns", "rows", "cost", "seconds")

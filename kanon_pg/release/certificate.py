@@ -10,11 +10,13 @@ for the rows that it speaks of.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
 from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.solving import kernels_for
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
@@ -22,11 +24,13 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, ReleaseError, UnknownName, as_given
 from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
-from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import count_row_types
-from kanon_pg.relations.subject import no_rows, require_usable, resolve
+from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
 from kanon_pg.release.plan.base import require_readable_base
+from kanon_pg.release.plan.generalized import parse_hierarchies
+from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
 from kanon_pg.release.plan.record import ReleaseRecord, existing_release
+from kanon_pg.release.publish.node_tables import packed_hierarchies, with_hierarchies
 from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
 
@@ -72,7 +76,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     NotPermitted
         If the role may not read the base relation.
     InputError
-        If it is not a release by suppression alone, without privacy models, in which each row is a person.
+        If it is a release over time.
     ReleaseError
         If the base relation is not what was published.
     """
@@ -82,24 +86,26 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     if not proofs:
         raise UnknownName(f"Release {as_given(record.name)} was dropped meanwhile.")
     proof = proofs[0]
-    _require_certifiable(record, has_models=bool(PrivacyModels.of(json.loads(proof["parameters"]))))
+    _require_certifiable(record)
     subject = resolve(db, str(record.base), role=role)
     base = subject.relation
     require_readable_base(db, base)
-    quasi = subject.columns(record.quasi_identifiers)
-    require_usable(db, subject, quasi)
     weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}
+    plan = _published_plan(db, record, subject, weights, json.loads(proof["parameters"]))
     memory = memory_budget(db)
-    compile_once(db, memory, "plain")
+    compile_once(db, memory, kernels_for("auto", plan.models, has_hierarchies=bool(plan.generalized)))
     solver_session.start()
     with working_memory(db, memory), exact_text(db):
         db.progress("counting")
         with reading(db, base):
             counted = count_row_types(
-                db, base.identifier, canonical_columns(quasi, weights), None, memory_bytes=memory
-            )
+                db, base.identifier, plan.quasi_identifiers, plan.entity,
+                sensitive=plan.model_columns, memory_bytes=memory,
+            )  # fmt: skip
         if not counted.rows:
             raise no_rows(base)
+        hierarchies = packed_hierarchies(db, plan, record.nodes)
+        row_types = with_hierarchies(plan, counted.row_types, hierarchies)
         task = CertificateTask(
             release=record.name,
             k=record.k,
@@ -108,8 +114,30 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
             cost=proof["weighted_cost"],
             seconds=request.time_limit,
             mapping=_stored_mapping(db, record),
+            models=plan.models,
         )
-        return certify_in_worker(counted.row_types, task, Caller.of(db, memory))
+        return certify_in_worker(row_types, task, Caller.of(db, memory))
+
+
+def _published_plan(
+    db: Database,
+    record: ReleaseRecord,
+    subject: Subject,
+    weights: Mapping[str, float],
+    parameters: Mapping[str, Any],
+) -> ReleasePlan:
+    """Return the plan by which a release was published; its reader must be allowed all columns."""
+    constrained = record.sensitive if PrivacyModels.of(parameters) else ()
+    people = () if record.entity is None else (record.entity,)
+    require_usable(db, subject, subject.columns([*record.quasi_identifiers, *constrained, *people]))
+    return recorded_plan(
+        db,
+        record,
+        subject.relation,
+        weights=weights,
+        models=PrivacyModels.of(parameters),
+        hierarchies=parse_hierarchies(parameters.get("hierarchies")),
+    )
 
 
 def _stored_mapping(db: Database, record: ReleaseRecord) -> StoredMapping:
@@ -123,21 +151,15 @@ def _stored_mapping(db: Database, record: ReleaseRecord) -> StoredMapping:
     )
 
 
-def _require_certifiable(record: ReleaseRecord, *, has_models: bool) -> None:
+def _require_certifiable(record: ReleaseRecord) -> None:
     if record.storage is None:
         raise ReleaseError(
             "The base table of this release was dropped, and the release with it.",
             hint="Remove its record: SELECT kanon_drop(...);",
         )
-    for is_so, what in (
-        (record.mapping is None, "is a release over time"),
-        (record.generalized, "has hierarchies"),
-        (has_models, "has a privacy model"),
-        (record.entity is not None, "counts people by a column"),
-    ):
-        if is_so:
-            raise InputError(
-                f"This release {what}: a certificate that others can check cannot be written of it.",
-                detail="Only releases by suppression alone, in which every row is a person, have one so far.",
-                hint="SELECT * FROM kanon.releases has what is proven about it.",
-            )
+    if record.mapping is None:
+        raise InputError(
+            "This release is a release over time, of which no certificate can be written.",
+            detail="What is proven about it was proven for the rows that entered with each version.",
+            hint="SELECT * FROM kanon.releases has what is proven about it.",
+        )

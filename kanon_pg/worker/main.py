@@ -160,7 +160,7 @@ def _certify(job: Message, certifier: str, progress: Progress) -> Reply:
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
         header, request = json.loads(bytes(text))
-        row_types = PackedRowTypes.from_buffers(header, buffers[:-MAPPING_BUFFERS])
+        row_types = _received(header, buffers[:-MAPPING_BUFFERS])
         answer = certify(row_types, CertificateTask.from_parts(request, buffers[-MAPPING_BUFFERS:]), progress)
     return Reply("certified", {}, [answer.encode()])
 

@@ -24,13 +24,13 @@ from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounded_mask import bounded_mask
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.bounds.reach import cheapest_levels
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.solvers.pairs import search_by_pairs
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
-from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
 from kanon_pg.worker.solvers.refinement.refine import refine
@@ -175,7 +175,7 @@ def _assign_all(packed: PackedRowTypes, request: SolveRequest) -> None:
     everyone = np.arange(len(task.table), dtype=np.int32)
     nowhere = np.full(everyone.size, -1, dtype=np.int64)
     assign_rest(task.forest, task.codes, task.table, task.demands, nowhere, everyone)
-    cheapest_levels_in_order(task.forest, task.table, request.k, np.ones(everyone.size), Clock())
+    cheapest_levels(task.forest, task.table, request.k, np.ones(everyone.size), Clock())
 
 
 def _with_hierarchies(packed: PackedRowTypes) -> PackedRowTypes:

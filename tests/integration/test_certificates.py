@@ -76,8 +76,9 @@ def test_a_certificate_proves_what_the_report_says(hospital: Interface, options:
 def test_the_classes_are_those_that_readers_see(hospital: Interface) -> None:
     hospital.anonymize("patients", 4)
     sizes: dict[Any, int] = {}
-    for _, cells, parts in json.loads(hospital.certificate("safe.patients"))["row_types"]:
-        for rows, hidden in parts:
+    for _, cells, _, _, parts in json.loads(hospital.certificate("safe.patients"))["row_types"]:
+        for rows, levels in parts:
+            hidden = [column for column, level in enumerate(levels) if level]
             shown = tuple(None if column in hidden else cell for column, cell in enumerate(cells))
             sizes[tuple(hidden), shown] = sizes.get((tuple(hidden), shown), 0) + rows
     of_readers = published(hospital.connection, "patients", QUASI, "diagnosis")
@@ -95,27 +96,53 @@ def test_no_value_is_in_a_certificate(hospital: Interface) -> None:
         assert word not in text
 
 
-def test_what_has_no_certificate_is_refused(hospital: Interface) -> None:
+AGES = {"age": {"builder": "intervals", "cuts": [25, 30]}}
+
+
+@pytest.mark.parametrize(
+    ("entity", "options"),
+    [
+        ("person", {}),
+        (None, {"hierarchies": AGES}),
+        (None, {"l": 2}),
+        (None, {"t": 0.5}),
+        ("person", {"hierarchies": AGES, "p": 2}),
+        ("person", {"hierarchies": AGES, "l": 2, "method": "greedy"}),
+    ],
+    ids=str,
+)
+def test_the_usual_case_of_a_hospital_has_a_certificate(
+    hospital: Interface, entity: str | None, options: dict[str, Any]
+) -> None:
+    """Patients have several stays, ages are generalized, diagnoses are sensitive."""
     hospital.connection.execute("create table visits as select p.*, p.id / 2 as person from patients as p")
-    hospital.declare("visits", quasi_identifiers=QUASI, entity="person", identifiers=["id"])
-    hospital.anonymize("visits", 4)
-    ages = {"age": {"builder": "intervals", "cuts": [25, 30]}}
-    hospital.anonymize("patients", 4, release="generalized", hierarchies=ages)
-    hospital.anonymize("patients", 4, release="diverse", l=2)
+    hospital.declare(
+        "visits", quasi_identifiers=QUASI, sensitive=["diagnosis"], entity=entity, identifiers=["id"]
+    )
+    report = hospital.anonymize("visits", 4, **options)
+    text = hospital.certificate("visits")
+    cost, bound, rows, classes, smallest = check(text)
+    assert cost == pytest.approx(report.weighted_cost)
+    assert (rows, classes, smallest) == (report.rows, report.classes, report.smallest_class)
+    assert bound <= cost
+    if report.bound_method == "prices of rows (Lagrangian dual), checked":
+        assert bound == report.lower_bound
+    forged = json.loads(text)
+    max(forged["row_types"], key=lambda line: line[0])[0] += 10_000_000
+    forged["lower_bound"] = forged["cost"]
+    with pytest.raises(SystemExit, match="refused"):
+        checker().check(forged)
+
+
+def test_what_has_no_certificate_is_refused(hospital: Interface) -> None:
     hospital.connection.execute("alter table patients add primary key (id)")
     hospital.anonymize("patients", 4, release="nightly", over_time={})
-    for release, what in {
-        "visits": "counts people by a column",
-        "generalized": "has hierarchies",
-        "diverse": "has a privacy model",
-        "nightly": "is a release over time",
-    }.items():
-        with pytest.raises(InputError, match=what):
-            hospital.certificate(release)
+    with pytest.raises(InputError, match="is a release over time"):
+        hospital.certificate("nightly")
     with pytest.raises(UnknownName):
         hospital.certificate("nothing")
     with pytest.raises(InputError, match="time_limit"):
-        hospital.certificate("visits", time_limit=0)
+        hospital.certificate("nightly", time_limit=0)
 
 
 @pytest.mark.parametrize(

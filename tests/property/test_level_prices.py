@@ -11,10 +11,11 @@ from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError, SolverError
 from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
+from kanon_pg.worker.solvers.bounds.reach import cheapest_levels
+from kanon_pg.worker.solvers.recoding.forest import all_levels
 from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
-from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import NO_MODELS, PRICE_UNIT, certified_bound
@@ -158,23 +159,54 @@ def test_prices_under_models_prove_no_more_than_the_optimum(models, table, data)
     assert bound <= optimum + ROUNDING
 
 
+def cheapest_by_trying(task, k):
+    """Return what a row of each row type costs at the cheapest level vector that k people agree at."""
+    forest, least = task.forest, np.full(len(task.table), np.inf)
+    for level in all_levels(forest):
+        place = forest.begin + level * forest.values + task.codes
+        _, group = np.unique(forest.nodes[place], axis=0, return_inverse=True)
+        enough = np.bincount(group, weights=task.table.people)[group] >= k
+        least[enough] = np.minimum(least, forest.loss[place].sum(axis=1))[enough]
+    return least
+
+
 @checked
 @given(table=tables(most_rows=7, may_share=False), effort=st.integers(1, 60))
-def test_level_vectors_in_order_prove_no_more_than_the_optimum_and_all_of_them_what_the_walk_proves(
-    table, effort
-):
+def test_some_level_vectors_prove_no_more_than_the_optimum_and_all_of_them_what_trying_finds(table, effort):
     rows, _, chosen, weights, k = table
     assume(len(rows) >= k)
     packed = packed_of(rows, None, chosen, weights)
     task = task_of(packed, RowTypeTable.from_packed(packed), SolveRequest(k), Clock())
     known = np.full(len(task.table), task.table.weights.sum())
-    whole = cheapest_levels_in_order(task.forest, task.table, k, known, Clock())
-    walked = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, Clock())
-    assert whole == pytest.approx(walked)
-    part = cheapest_levels_in_order(task.forest, task.table, k, known, Clock(), effort)
-    assert (part <= whole + ROUNDING).all()
+    every, _ = cheapest_levels(task.forest, task.table, k, known, Clock())
+    assert every == pytest.approx(cheapest_by_trying(task, k))
+    part, _ = cheapest_levels(task.forest, task.table, k, known, Clock(), effort)
+    assert (part <= every + ROUNDING).all()
     optimum = least_cost(rows, chosen, weights, lambda part: len(part) >= k)
     assert (part * task.table.rows).sum() <= optimum + ROUNDING
+
+
+@pytest.mark.parametrize("models", [PrivacyModels(p=2), PrivacyModels(l=2), PrivacyModels(t=0.3)], ids=str)
+@checked
+@given(table=tables(most_rows=6, may_share=False), data=st.data())
+def test_levels_within_reach_under_models_prove_no_more_than_the_optimum(models, table, data):
+    rows, _, chosen, weights, k = table
+    assume(len(rows) >= k)
+    drawn = data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    secrets = [(secret,) for secret in drawn]
+    by_name = {f"c{number}": weight for number, weight in enumerate(weights)}
+    packed = with_trees(pack_sensitive(rows, secrets, weights=by_name), chosen)
+
+    def is_allowed(part):
+        return len(part) >= k and not violated(models, part, secrets, None)
+
+    optimum = least_cost(rows, chosen, weights, is_allowed)
+    assume(np.isfinite(optimum))
+    task = task_of(packed, RowTypeTable.from_packed(packed), SolveRequest(k, models=models), Clock())
+    known = np.full(len(task.table), task.table.weights.sum())
+    evaluator = evaluator_of(task.table, models)
+    reach, _ = cheapest_levels(task.forest, task.table, k, known, Clock(), models=evaluator)
+    assert (reach * task.table.rows).sum() <= optimum + ROUNDING
 
 
 def test_an_effort_for_some_level_vectors_proves_less_than_one_for_all_and_more_than_nothing():
@@ -185,7 +217,7 @@ def test_an_effort_for_some_level_vectors_proves_less_than_one_for_all_and_more_
     known = np.full(len(rows), 2.0)
 
     def bound(effort):
-        return cheapest_levels_in_order(task.forest, task.table, 4, known, Clock(), effort).sum()
+        return cheapest_levels(task.forest, task.table, 4, known, Clock(), effort)[0].sum()
 
     assert bound(1) == pytest.approx(0.25 * len(rows))
     assert bound(1000) == pytest.approx(0.5 * len(rows))

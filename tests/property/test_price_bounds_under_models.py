@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from ortools.linear_solver import pywraplp
 
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import InfeasibleError
@@ -21,7 +19,7 @@ from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.bounds.repair import lower_prices_under
 from kanon_pg.worker.solvers.refinement.diving_under_models import _whole_rows
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.worker.verification.class_demands import NO_CLASS, SHARE_UNIT, PricedRows, class_demands
+from kanon_pg.worker.verification.class_demands import NO_CLASS, PricedRows, class_demands
 from kanon_pg.worker.verification.demanded_classes import greatest_gain
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
@@ -153,110 +151,6 @@ def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
         assert len(held) >= k
         assert not violated(models, list(range(len(held))), held, None)
         assert gain == sum(t * (int(prices[m]) - PRICE_UNIT) for m, t in zip(members, taken, strict=True))
-
-
-def greatest_within_distance(types, members, prices, k, t):
-    """Return the greatest gain of all choices of rows whose shares of values are near those of the table."""
-    secrets = types.sensitive[0]
-    whole = {one: types.rows[secrets == one].sum() / types.total_rows for one in secrets.tolist()}
-    gains = []
-    for taken in product(*(range(int(types.rows[item]) + 1) for item in members)):
-        size = sum(taken)
-        held = Counter()
-        for item, rows in zip(members, taken, strict=True):
-            held[int(secrets[item])] += rows
-        if size >= k and sum(abs(held[one] / size - share) for one, share in whole.items()) / 2 <= t + 1e-9:
-            gains.append(
-                sum(rows * (int(prices[m]) - PRICE_UNIT) for m, rows in zip(members, taken, strict=True))
-            )
-    return max(gains, default=None)
-
-
-def greatest_by_programming(types, members, prices, size, demands, is_whole):
-    """Return the greatest gain of so many rows within the limit by linear programming, None if there is none.
-
-    Rows go beyond the quota of their value one after the other, in parts of rows all at once.
-    """
-    solver = pywraplp.Solver.CreateSolver("GLOP")
-    taken = [solver.NumVar(0, int(types.rows[item]), "") for item in members]
-    solver.Add(sum(taken) == size)
-    beyond = []
-    for value, quota in enumerate(demands.quotas[0].tolist()):
-        of_value = [one for one, m in zip(taken, members, strict=True) if demands.codes[0, m] == value]
-        if not is_whole:
-            beyond.append(solver.NumVar(0, solver.infinity(), ""))
-            solver.Add(SHARE_UNIT * sum(of_value) - beyond[-1] <= quota * size)
-            continue
-        above = [max(0, number * SHARE_UNIT - quota * size) for number in range(size + 1)]
-        steps = [solver.NumVar(0, 1, "") for _ in range(size)]
-        solver.Add(sum(steps) == sum(of_value))
-        beyond += [step * (above[n + 1] - above[n]) for n, step in enumerate(steps)]
-    solver.Add(sum(beyond) <= demands.beyond * size)
-    solver.Maximize(sum(int(prices[m] - PRICE_UNIT) * one for m, one in zip(members, taken, strict=True)))
-    return solver.Objective().Value() if solver.Solve() == solver.OPTIMAL else None
-
-
-@pytest.mark.parametrize("t", [0.0, 0.2, 0.4])
-@checked
-@given(table=tables(most=12), data=st.data())
-def test_the_greatest_gain_within_a_distance_is_that_of_a_linear_program_for_each_size(t, table, data):
-    _, secrets, k = table
-    rows = [("a",)] * len(secrets) + [("b",)]
-    types = RowTypeTable.from_packed(pack_sensitive(rows, [*secrets, (0,)]))
-    quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
-    prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
-    members = [item for item in range(len(types)) if types.cells[0][item] == types.cells[0][0]]
-    members.sort(key=lambda item: -prices[item])
-    demands = class_demands(types, PrivacyModels(t=t))
-    assert demands is not None
-    demands = demands._replace(least=np.ones_like(demands.least))
-    priced = PricedRows(types.rows, types.people, prices)
-    gain = greatest_gain(demands, priced, np.array(members, dtype=np.int32), np.int64(PRICE_UNIT), k)
-    taken = demands.taken[: len(members)].copy()
-    sizes = range(k, sum(int(types.rows[m]) for m in members) + 1)
-    of_parts, of_whole = (
-        [greatest_by_programming(types, members, prices, size, demands, is_whole) for size in sizes]
-        for is_whole in (False, True)
-    )
-    expected = max((one for one in of_parts if one is not None), default=None)
-    if expected is None:
-        assert gain == NO_CLASS
-        return
-    if expected > CLOSE:
-        expected = max((one for one in of_whole if one is not None), default=-np.inf)
-    if expected > CLOSE:
-        assert gain == pytest.approx(expected, abs=CLOSE)
-        assert (taken * (prices[members] - PRICE_UNIT)).sum() == pytest.approx(expected, abs=CLOSE)
-    else:
-        assert gain <= CLOSE
-    best = greatest_within_distance(types, members, prices, k, t)
-    assert best is None or gain >= best
-
-
-def test_classes_of_more_rows_than_are_held_to_whole_ones_may_gain():
-    rows, secrets = [("a",)] * 160 + [("b",)] * 40, [(0,), (1,)] * 80 + [(0,)] * 40
-    types = RowTypeTable.from_packed(pack_sensitive(rows, secrets))
-    members = np.array([m for m in range(len(types)) if types.cells[0][m] == types.cells[0][0]], np.int32)
-    demands = class_demands(types, PrivacyModels(t=0.1))
-    assert demands is not None
-    priced = PricedRows(types.rows, types.people, np.full(len(types), 3 * PRICE_UNIT))
-    assert greatest_gain(demands, priced, members, np.int64(PRICE_UNIT), 2) == 160 * 2 * PRICE_UNIT
-
-
-def test_few_whole_rows_cannot_be_as_near_as_parts_of_rows():
-    """Of eight values with equal shares, two rows have two at most: further than 0.7 from the whole table."""
-    rows, secrets = [("a",)] * 8 + [("b",)] * 8, [(value,) for value in range(8)] * 2
-    packed = pack_sensitive(rows, secrets)
-    types = RowTypeTable.from_packed(packed)
-    members = np.array([m for m in range(len(types)) if types.cells[0][m] == types.cells[0][0]], np.int32)
-    prices = np.full(len(types), -10 * PRICE_UNIT)
-    prices[members[:2]] = 2 * PRICE_UNIT
-    demands = class_demands(types, PrivacyModels(t=0.7))
-    assert demands is not None
-    demands = demands._replace(least=np.ones_like(demands.least))
-    priced = PricedRows(types.rows, types.people, prices)
-    assert greatest_by_programming(types, members, prices, 2, demands, False) > 0
-    assert greatest_gain(demands, priced, members, np.int64(PRICE_UNIT), 2) <= 0
 
 
 @pytest.mark.parametrize("models", MODELS, ids=str)

@@ -349,9 +349,9 @@ class FormableClasses:
             PricedRows(*(one[by_price] for one in priced)), columns, order, self._leaves(order), here, self.k,
             None if self.demands is None else self.demands.ordered(by_price), visit_by_position, heartbeat,
         )  # fmt: skip
-        if not tree.leaves.count:
+        if not tree.leaves.number:
             return
-        items, span = np.arange(by_price.size, dtype=np.int32), (0, tree.leaves.count)
+        items, span = np.arange(by_price.size, dtype=np.int32), (0, tree.leaves.number)
         everything = PricedGroups(items, np.zeros_like(items), 1)
         groups, costs = tree.broken(everything, np.zeros(1, dtype=np.int64), tree.leaves.least(0, span))
         _descend(tree, 0, span, groups, costs)
@@ -385,7 +385,7 @@ class _Leaves(NamedTuple):
         What the columns from some depth on cost at least.
     """
 
-    count: int
+    number: int
     levels: NDArray[np.int64] | None
     rest: NDArray[np.int64]
 

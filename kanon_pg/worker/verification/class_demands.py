@@ -144,14 +144,15 @@ def _of_shares(number: float, _code: NDArray[np.int64], _rows: NDArray[np.int64]
 
 
 def _of_distance(number: float, code: NDArray[np.int64], rows: NDArray[np.int64]) -> Known:
-    """Restrict what is beyond quotas, and the values of a class that is near enough to the whole table."""
+    """Restrict the values of a class that is near enough to the whole table, and the share of each."""
     beyond = int(-(-(Fraction(number) + _TOLERANCE) * SHARE_UNIT // 1))
     held = np.zeros(int(code.max()) + 1, dtype=np.int64)
     np.add.at(held, code, rows)
     covered = np.cumsum(np.sort(held)[::-1])
     wanted = (1 - Fraction(number) - _TOLERANCE) * int(covered[-1])
     least = max(1, sum(int(together) < wanted for together in covered) + 1)
-    return Known(least=least, beyond=beyond)
+    greatest = Fraction(int(held.max()), int(covered[-1])) + Fraction(number) + _TOLERANCE
+    return Known(least=least, share=max(1, int(1 / greatest)), beyond=beyond)
 
 
 KNOWN: ModelRules[Restriction | None] = ModelRules(

@@ -15,8 +15,6 @@ No value in more than 1/l of the class
     that does is such a one. The best class for one m is the greedy choice, because the limits are nested. The
     greatest gain for m is that of a linear program with whole vertices whose right-hand side is linear in m,
     but for the greater of l m and k, which is convex: it is concave in m, so that bisection finds the best m.
-No further than t from the whole table, equal distance
-    See `classes_within_distance`.
 k people, where an entity tells them apart
     Row types are published in one piece then, and somebody may have rows of several. Let a row cost c, and
     let a class consist of row types S. Those priced above c gain; each other type i of S loses
@@ -29,12 +27,14 @@ k people, where an entity tells them apart
     the greatest gain does, this limit never falls when prices rise, and never rises when members are left out
     or rows cost more, on which searches rely.
 
-The other models imply numbers of different values: entropy of log l at least l; the equal distance t to the
-shares q of the whole table as many as are needed to have values of shares 1 - t together, because the shares
-of values that a class lacks add up to no more than its distance. Where several demands are made, or one of
-several columns, the gain is at most the least of those under each of them. What models demand of people,
-where an entity tells them apart, is left out here, which allows more classes: they have at least k people,
-and therefore k rows.
+The other models imply these: entropy of log l at least l different values; the equal distance t to the shares
+q of the whole table as many as are needed to have values of shares 1 - t together, because the shares of
+values that a class lacks add up to no more than its distance, and no value in more than the greatest share
+and t together. That they demand more is left out, which allows more classes.
+
+Where several demands are made, or one of several columns, the gain is at most the least of those under each
+of them. What models demand of people, where an entity tells them apart, is left out, too: they have at least
+k people, and therefore k rows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.verification.class_demands import NO_CLASS, ClassDemands, PricedRows, empty_values
-from kanon_pg.worker.verification.classes_within_distance import gain_within_distance
 
 _TOO_FEW, _TOO_MANY = np.int64(NO_CLASS - 1), np.int64(NO_CLASS - 2)
 
@@ -75,16 +74,16 @@ def greatest_gain(
     """
     least, at, last = np.int64(0), -1, -1
     columns = demands.codes.shape[0]
-    for number in range(3 * columns + 1):
-        column, limit = number // 3, number % 3
+    for number in range(2 * columns + 1):
+        column, has_limit = number // 2, number % 2 == 1
         if column == columns:
             if not demands.has_entity:
                 continue
-        elif limit == 0:
-            if demands.share >= max(2, demands.least[column]) and not demands.has_entity:
-                continue  # the limit of shares demands as many values, and k rows are k people
-        elif (limit == 1 and demands.share <= 1) or (limit == 2 and demands.beyond < 0):
-            continue
+        elif has_limit:
+            if demands.share <= 1:
+                continue
+        elif demands.share >= max(2, demands.least[column]) and not demands.has_entity:
+            continue  # the limit of shares demands as many values, and k rows are k people
         gain = _gain_under(demands, number, priced, members, cost, k)
         last = number
         if at < 0 or gain < least:
@@ -105,15 +104,13 @@ def _gain_under(
     cost: np.int64,
     k: int,
 ) -> np.int64:
-    """Return the greatest gain under one of the demands: three for each column, and one on people."""
-    column = number // 3
+    """Return the greatest gain under one of the demands: two for each column, and one on people."""
+    column = number // 2
     if column == demands.codes.shape[0]:
         return _gain_with_people(demands, priced, members, cost, k)
     codes = demands.codes[column]
-    if number % 3 == 0:
+    if number % 2 == 0:
         return _gain_with_values(demands, codes, demands.least[column], priced, members, cost, k)
-    if number % 3 == 2:
-        return gain_within_distance(demands, column, priced, members, cost, k)
     return _gain_with_shares(demands, codes, priced, members, cost, k)
 
 

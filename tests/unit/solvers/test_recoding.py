@@ -14,7 +14,8 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InputError, SolverError, UnknownName
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
-from kanon_pg.worker.solvers.recoding import full_domain, groups, improvement, methods, reach
+from kanon_pg.worker.solvers.bounds import reach
+from kanon_pg.worker.solvers.recoding import full_domain, improvement, methods
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
@@ -197,13 +198,12 @@ def test_models_are_kept_on_a_table_with_many_classes():
     assert free.classes > bound.classes
 
 
-def test_where_a_walk_would_take_too_long_level_vectors_in_order_prove_no_more(monkeypatch):
-    walked = solve(packed_scattered(), SolveRequest(5, "greedy"))
-    monkeypatch.setattr(groups, "MOST_WORK", 0)
-    monkeypatch.setattr(groups, "_VECTORS_PER_REPORT", 1)
+def test_a_table_of_too_many_level_vectors_has_the_bound_of_first_steps(monkeypatch):
+    every = solve(packed_scattered(), SolveRequest(5, "greedy"))
+    monkeypatch.setattr(reach, "MOST_VECTORS", 1)
     outcome = solve(packed_scattered(), SolveRequest(5, "greedy"))
-    assert (walked.bound_method, outcome.bound_method) == (groups.BY_REACH_OF_LEVELS, reach.BY_REACH_IN_ORDER)
-    assert 0 < outcome.lower_bound <= walked.lower_bound
+    assert (every.bound_method, outcome.bound_method) == (reach.BY_REACH_OF_LEVELS, reach.BY_FIRST_STEPS)
+    assert 0 < outcome.lower_bound <= every.lower_bound
     assert not outcome.optimal
 
 

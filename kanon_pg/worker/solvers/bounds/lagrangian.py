@@ -17,24 +17,14 @@ from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.verification.class_demands import NO_CLASS, ClassDemands, PricedRows
 from kanon_pg.worker.verification.demanded_classes import greatest_gain
 
-# Measured by bound and CPU seconds of `raise_prices` on CMC (k = 5, 25) and Adult with 9 columns (k = 25),
-# with half and with twice each value, or as said.
-
 _MOMENTUM = 0.25
-"""Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975).
-
-0.12 and 0.5 change no bound by 0.005 %, in 4.4 and 4.9 instead of 5.0 s.
-"""
+"""Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975)."""
 
 _SHORTER = 0.65
-"""By how much steps get shorter when patience ends.
-
-0.4: bounds lower by up to 0.009 %, 3.6 instead of 5.0 s. 0.8: higher by less than 0.005 %, 7.3 s.
-"""
+"""By how much steps get shorter when patience ends."""
 
 _SHORTEST = 1e-4
-"""Steps with a smaller factor end the climb: half and twice change no bound by 0.005 %, nor do no end at all
-within 8 s; the time is worth more elsewhere."""
+"""Steps with a smaller factor end the climb: the time is worth more elsewhere."""
 
 _MEMORY = 0.03
 """Weight of a step in the averages of `Usage`; the first steps weigh more."""
@@ -402,8 +392,7 @@ def _value_and_gradient_under(
 _WIDER = 2
 _SPARE = 8
 """The front of a group is looked at alone if it is so many times as long as what the worst class takes of it,
-and so much longer. That spares sorting: on Adult (l = 3) and CMC (l = 2, t = 0.3) twice of either changes no
-bound by 0.001 %, and takes 6.8 and 7.9 instead of 5.7 processor s on Adult, as long as now on CMC."""
+and so much longer. That spares sorting."""
 
 
 @kernel

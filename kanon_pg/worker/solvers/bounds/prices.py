@@ -35,10 +35,7 @@ from kanon_pg.worker.verification.certificate import (
 from kanon_pg.worker.verification.class_demands import PricedRows, class_demands
 
 STEPS = 3_000
-"""Steps of the ascent that usually come within some hundredths of a percent of the best bound.
-
-On CMC (k = 5, 25) and Adult with 9 columns (k = 25) half lowers no bound by 0.005 %, and twice changes none.
-"""
+"""Steps of the ascent that usually come within some hundredths of a percent of the best bound."""
 
 _FIRST_STEPS = 60
 _MORE_STEPS = 1.5
@@ -50,22 +47,14 @@ _LEAST_MARGIN = 0.05
 """Margins of the first pass, the factor between passes, and the least margin (see `collect_and_repair`)."""
 
 _UNPROVEN = 0.7
-"""Share of the costs of a known solution at which the ascent begins under models.
-
-One run each on Adult (7 columns, occupation sensitive, k = 5, l = 3): 0.6 and 0.8 reached the same bound in
-the same time; from the cheapest patterns within reach it took half as long again. On every fifth row 1.0
-lowers the bound by 0.003 % in 2.6 times the time; on CMC it raises it, with l = 2 by 0.03 %, with t = 0.3 by
-0.002 %.
-"""
+"""Share of the costs of a known solution at which the ascent begins under models."""
 
 _LEAST_STRIDE = 0.02
 """After groups have been added the ascent begins with steps of at least this factor."""
 
 _LONGER_PASS = 1.6
 """A pass may take this many times as long as the longest one before: an ascent ends in time for that, because
-what it found is lost with the pass. With 1 on Adult (7 columns, occupation sensitive, k = 5, t = 0.3, 24
-processor s) 11 s of ascent were lost, and the bound was 43,265 instead of 44,940.
-"""
+what it found is lost with the pass."""
 
 MOST_MEMBERS = 12_000_000
 """Most members of all groups of a pool together: about 100 MiB with working arrays."""

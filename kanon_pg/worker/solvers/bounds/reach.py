@@ -1,8 +1,10 @@
 """A lower bound that needs no search: nobody can do better than in the whole table's classes.
 
-Every class of a solution agrees under some vector, so it lies within a group of the whole table that agrees
-under this vector. A group in which no class can exist at all, whatever is left out, is of no use to its
-row types.
+Every class of a solution agrees at some level vector, suppression being a hierarchy of height 1, so it lies
+within a group of the whole table that agrees there. A group in which no class can exist at all, whatever is
+left out, is of no use to its row types. Vectors come in the order of what they cost at least: a row type that
+no vector so far allowed costs at least as much as the next one, so that those that an effort allows still say
+something about all row types.
 """
 
 from __future__ import annotations
@@ -26,10 +28,21 @@ from kanon_pg.worker.solvers.greedy.scan import (
     grouping_for,
     key_filter_for,
     list_groups,
-    update_keys,
+)
+from kanon_pg.worker.solvers.recoding.forest import (
+    MOST_VECTORS,
+    Forest,
+    all_levels,
+    keys_at,
+    levels_of_bits,
+    move_keys,
+    number_of_vectors,
+    suppression_forest,
 )
 
 BY_REACH = "cheapest pattern within reach of each row type"
+BY_REACH_OF_LEVELS = "cheapest levels within reach of each row type"
+BY_FIRST_STEPS = "first step that each row type of too few people has to take"
 
 EFFORT = 20_000_000
 """Row types that may be looked at; twice as many under privacy models."""
@@ -37,16 +50,26 @@ EFFORT = 20_000_000
 WHEN_LATE = 10_000_000
 """The same once time is over."""
 
+EFFORT_FOR_LEVELS = 60_000_000
+"""The same with hierarchies, which have more vectors: enough for all 6,480 of Adult with 8 columns."""
+
 _WORK_PER_STEP = 10_000_000
 
+_ROUNDING = 1e-9
+"""What sums of losses may be wrong by, as a share."""
 
-class PatternReach(NamedTuple):
-    """Working arrays; `cost` is infinite while a row type waits, `waiting` lists those that do.
+_EQUAL = 1e-12
+"""Sums of the same losses in another order differ by less, as a share."""
 
-    `all_types` lists all row types; `state` holds the vector of `keys` and how many row types wait.
+
+class _Reach(NamedTuple):
+    """Working arrays: `cost` is the least cost of a row known so far, `waiting` lists what may cost less.
+
+    `keys` are those of all row types at `level`, `all_types` lists all row types, and `state` holds how many
+    wait.
     """
 
-    hashes: NDArray[np.uint64]
+    codes: NDArray[np.int32]
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
     key_filter: KeyFilter
@@ -54,12 +77,31 @@ class PatternReach(NamedTuple):
     all_types: NDArray[np.int32]
     cost: NDArray[np.float64]
     waiting: NDArray[np.int32]
+    level: NDArray[np.int16]
     state: NDArray[np.int64]
+
+
+class Vectors(NamedTuple):
+    """Level vectors in the order of what a row costs there at least, shape (p, m), and that."""
+
+    levels: NDArray[np.int16]
+    least: NDArray[np.float64]
+
+
+@kernel
+def _settle(reach: _Reach, least: float) -> None:
+    """Drop the row types that cost no more than all that is to come."""
+    kept = 0
+    for position in range(reach.state[0]):
+        item = reach.waiting[position]
+        reach.waiting[kept] = item
+        kept += int(reach.cost[item] > least)
+    reach.state[0] = kept
 
 
 @kernel
 def _may_hold(
-    reach: PatternReach, found: int, groups: int, k: int, models: ModelEvaluator | None
+    reach: _Reach, found: int, groups: int, least: float, k: int, models: ModelEvaluator | None
 ) -> NDArray[np.bool_]:
     """Return which groups of candidates a class can be part of."""
     candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
@@ -72,46 +114,90 @@ def _may_hold(
     first = list_groups(reach.grouping, found, groups)
     for group in range(groups):
         items = reach.grouping.members[first[group] : first[group + 1]]
-        if holds[group] and (reach.cost[items] == np.inf).any():
+        # Models take long to ask: not where nobody can gain by the answer.
+        if holds[group] and (reach.cost[items] > least).any():
             holds[group] = may_hold_class(models, items, sizes[group], k)
     return holds
 
 
 @kernel
+def _lower_costs(reach: _Reach, forest: Forest, found: int, holds: NDArray[np.bool_], least: float) -> None:
+    """Note what the candidates cost whose group can hold a class."""
+    candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
+    for position in range(found):
+        if not holds[group_of[position]]:
+            continue
+        item = candidates[position]
+        cost = 0.0
+        for column in range(reach.level.size):
+            place = forest.begin[column] + reach.level[column] * forest.values[column]
+            cost += forest.loss[place + reach.codes[column, item]]
+        if cost <= least * (1.0 + _EQUAL):
+            cost = least
+        reach.cost[item] = min(reach.cost[item], cost)
+
+
+@kernel
 def _reach_range(
-    reach: PatternReach,
-    vectors: NDArray[np.int64],
-    costs: NDArray[np.float64],
+    reach: _Reach,
+    forest: Forest,
+    vectors: Vectors,
     begin: int,
     work: int,
     k: int,
     models: ModelEvaluator | None,
 ) -> int:
-    """Settle the row types whose group in the whole table may hold a class; return where to go on."""
-    keys, waiting, people, reached = reach.keys, reach.waiting, reach.people, reach.cost
-    candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
-    turn = begin
-    while turn < vectors.size and work > 0 and reach.state[1] > 0:
-        update_keys(keys, reach.hashes, keys.size, reach.state[0], vectors[turn])
-        reach.state[0] = vectors[turn]
-        work -= keys.size
+    """Look at vectors from `begin` on until nothing waits or the work is done; return the next."""
+    turn, count = begin, vectors.least.size
+    while turn < count and work > 0:
+        least = vectors.least[turn]
+        _settle(reach, least)
+        if reach.state[0] == 0:
+            return count
+        work -= reach.keys.size
+        move_keys(forest, reach.codes, reach.keys, reach.keys.size, reach.level, vectors.levels[turn])
+        # Only groups of those who wait are made: the filter leaves out what agrees with none of them.
         found = filter_around(
-            keys, people, k, reach.key_filter, waiting[: reach.state[1]], reach.all_types, candidates
-        )
-        groups = group_candidates(keys, found, reach.grouping)
-        holds = _may_hold(reach, found, groups, k, models)
-        for position in range(found):
-            item = candidates[position]
-            if holds[group_of[position]] and reached[item] == np.inf:
-                reached[item] = costs[turn]
-        kept = 0
-        for position in range(reach.state[1]):
-            if reached[waiting[position]] == np.inf:
-                waiting[kept] = waiting[position]
-                kept += 1
-        reach.state[1] = kept
+            reach.keys, reach.people, k, reach.key_filter, reach.waiting[: reach.state[0]], reach.all_types,
+            reach.grouping.candidates,
+        )  # fmt: skip
+        groups = group_candidates(reach.keys, found, reach.grouping)
+        holds = _may_hold(reach, found, groups, least, k, models)
+        _lower_costs(reach, forest, found, holds, least)
         turn += 1
-    return turn if reach.state[1] > 0 else vectors.size
+    return turn
+
+
+def _reached(
+    forest: Forest,
+    table: RowTypeTable,
+    vectors: Vectors,
+    k: int,
+    known: NDArray[np.float64],
+    clock: Clock,
+    effort: int,
+    models: ModelEvaluator | None,
+) -> NDArray[np.float64]:
+    """Return for each row type a cost per row that no solution can go below; at most `known`."""
+    count = len(table)
+    codes = np.ascontiguousarray(table.codes)
+    reach = _Reach(
+        codes, keys_at(forest, codes, forest.lowest), table.people, key_filter_for(count),
+        grouping_for(count), np.arange(count, dtype=np.int32), known,
+        np.arange(count, dtype=np.int32), forest.lowest.astype(np.int16), np.array([count], dtype=np.int64),
+    )  # fmt: skip
+    turn = 0
+    while turn < vectors.least.size and effort > 0 and not clock.is_over():
+        clock.report("bound", turn / vectors.least.size)
+        step = min(effort, _WORK_PER_STEP)
+        turn = _reach_range(reach, forest, vectors, turn, step, k, models)
+        effort -= step
+    if turn < vectors.least.size:
+        to_come = vectors.least[turn] * (1 - _ROUNDING)
+    else:
+        to_come = vectors.least[-1] if np.isinf(reach.cost).any() else np.inf
+    bound: NDArray[np.float64] = np.minimum(reach.cost, to_come)
+    return bound
 
 
 def cheapest_reach(
@@ -122,7 +208,7 @@ def cheapest_reach(
     effort: int | None = None,
     models: ModelEvaluator | None = None,
 ) -> NDArray[np.float64]:
-    """Return for each row type a cost per row that no solution can go below.
+    """Return for each row type a cost per row that no solution by suppression can go below.
 
     In every solution a row lies in a class of at least k people that agree with it on the columns that
     its vector keeps. All of them agree in the whole table too, so the cheapest vector under which at
@@ -147,18 +233,94 @@ def cheapest_reach(
     if effort is None:
         effort = EFFORT if models is None else 2 * EFFORT
     vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
-    costs = suppression_costs(vectors, table.weights)
-    count = len(table)
-    reach = PatternReach(
-        table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, key_filter_for(count),
-        grouping_for(count), np.arange(count, dtype=np.int32), np.full(count, np.inf),
-        np.arange(count, dtype=np.int32), np.array([0, count], dtype=np.int64),
-    )  # fmt: skip
-    turn = 0
-    while turn < vectors.size and effort > 0 and not clock.is_over():
-        clock.report("bound", turn / vectors.size)
-        step = min(effort, _WORK_PER_STEP)
-        turn = _reach_range(reach, vectors, costs, turn, step, k, models)
-        effort -= step
-    last = costs[min(turn, vectors.size - 1)]
-    return np.where(np.isinf(reach.cost), last, reach.cost)
+    in_order = Vectors(levels_of_bits(vectors, table.width), suppression_costs(vectors, table.weights))
+    unknown = np.full(len(table), np.inf)
+    return _reached(suppression_forest(table), table, in_order, k, unknown, clock, effort, models)
+
+
+def cheapest_levels(
+    forest: Forest,
+    table: RowTypeTable,
+    k: int,
+    known: NDArray[np.float64],
+    clock: Clock,
+    effort: int = EFFORT_FOR_LEVELS,
+    models: ModelEvaluator | None = None,
+) -> tuple[NDArray[np.float64], str]:
+    """Return for each row type a cost per row that no recoding can go below, and what proves it.
+
+    Parameters
+    ----------
+    known : ndarray of float64, shape (n,)
+        Cost of a row of each row type in some solution; only what is cheaper is looked for.
+    effort, models
+        See `cheapest_reach`.
+
+    Returns
+    -------
+    reach : ndarray of float64, shape (n,)
+        At most `known`.
+    name : str
+
+    Notes
+    -----
+    A vector is taken to cost what its cheapest nodes do. O(e m) for effort e; with more than `MOST_VECTORS`
+    vectors only the first steps are looked at, see `_cheapest_first_steps`.
+    """
+    # Whatever the time, and however many level vectors: above 0 unless nothing need be published at a loss.
+    first = np.minimum(_cheapest_first_steps(forest, table, k), known)
+    if number_of_vectors(forest) > MOST_VECTORS:
+        return first, BY_FIRST_STEPS
+    reach = _reached(
+        forest, table, _cheapest_first(forest), k, known.astype(np.float64), clock, effort, models
+    )
+    name = BY_FIRST_STEPS if (reach <= first).all() else BY_REACH_OF_LEVELS
+    return np.maximum(reach, first), name
+
+
+def _cheapest_first(forest: Forest) -> Vectors:
+    levels = all_levels(forest)
+    least = np.zeros(levels.shape[0])
+    for column in range(levels.shape[1]):
+        begin, count = int(forest.begin[column]), int(forest.values[column])
+        losses = forest.loss[begin : begin + (int(forest.height[column]) + 1) * count]
+        least += losses.reshape(-1, count).min(axis=1)[levels[:, column]]
+    order = np.lexsort((*levels.T[::-1], np.round(least, 9)))
+    # Rounding may have put a vector before a cheaper one.
+    in_order: NDArray[np.float64] = np.minimum.accumulate(least[order][::-1])[::-1]
+    return Vectors(levels[order], in_order)
+
+
+def _cheapest_first_steps(forest: Forest, table: RowTypeTable, k: int) -> NDArray[np.float64]:
+    """Return for each row type a cost per row that no solution can go below, in a moment.
+
+    In each column by itself a cell has to rise to a node of k people. And a row type that is not alike k
+    people at the lowest levels has to rise in some column at least so far that its node there has further
+    values. The larger of the two costs bounds the cost of the row. O(n m h) for height h.
+    """
+    codes = np.ascontiguousarray(table.codes)
+    _, into = np.unique(keys_at(forest, codes, forest.lowest), return_inverse=True)
+    alike = np.bincount(into, weights=table.people)[into]
+    alone, lowest = np.zeros(len(table)), np.zeros(len(table))
+    step = np.full(len(table), np.inf)
+    for column in range(table.width):
+        begin, values = int(forest.begin[column]), int(forest.values[column])
+        bottom, top = int(forest.lowest[column]), int(forest.height[column])
+        whole = slice(begin, begin + (top + 1) * values)
+        nodes, loss = forest.nodes[whole].reshape(-1, values), forest.loss[whole].reshape(-1, values)
+        people = np.bincount(codes[column], weights=table.people, minlength=values)
+        cheapest, wider = loss[top].copy(), np.full(values, np.inf)
+        same = np.bincount(nodes[bottom])[nodes[bottom]]
+        for level in range(top, bottom - 1, -1):
+            node = nodes[level]
+            is_enough = np.bincount(node, weights=people)[node] >= k
+            cheapest[is_enough] = loss[level][is_enough]
+            is_wider = np.bincount(node)[node] > same
+            wider[is_wider] = loss[level][is_wider]
+        code = codes[column]
+        alone += cheapest[code]
+        lowest += loss[bottom][code]
+        step = np.minimum(step, (wider - loss[bottom])[code])
+    is_rare = (alike < k) & np.isfinite(step)
+    bound: NDArray[np.float64] = np.maximum(alone, np.where(is_rare, lowest + step, 0.0))
+    return bound

@@ -13,19 +13,6 @@ a``. If all prices fall by the same share of their worth, by U together, the sam
 nothing is gained any more. The best lift and limits have ``U`` equal to the gain, but for classes that
 would have rows in parts. The rows that fill a class up are worth something, too: their prices may fall
 below 0.
-
-Within a distance t a class of n rows has ``h_v <= q_v n + e_v`` rows of each value, the e_v together at most
-``t n``. With limits ``b_v <= e`` it gains at most ``sum rows_i w_i - c n``, where
-``c = a - sum q_v b_v - t e``, and at least k rows make that at most ``U = sum rows_i w_i - c k`` for lifts
-with ``c >= 0``.
-
-Of small classes rows are whole (see `verification.classes_within_distance`). Let a row that is beyond its
-quota by x pay ``p x``, let the last of n rows that are chosen be above the cost by a, and let each value have
-a limit ``b_v``, the dearest row of it that is not chosen, or what the last one pays and a together, if that
-is more.
-The rows before it are worth ``w_i = max(0, price_i - cost - b_v)``. Where these are worth the gain
-together, prices that fall by a share of it leave no class of n rows that gains; where they are not, all
-limits and a are lowered by the nth part of what lacks. Other sizes follow.
 """
 
 from __future__ import annotations
@@ -35,14 +22,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.solvers.bounds.lagrangian import sort_by_price
-from kanon_pg.worker.verification.class_demands import NO_CLASS, SHARE_UNIT, ClassDemands, PricedRows
-from kanon_pg.worker.verification.classes_within_distance import (
-    MOST_WHOLE,
-    choose,
-    list_units,
-    multipliers,
-    units_of,
-)
+from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows
 from kanon_pg.worker.verification.demanded_classes import greatest_gain
 
 
@@ -127,19 +107,11 @@ _MOST_STEPS = 60
 
 _GOLDEN = 0.6180339887498949
 _MOST_LIFTS = 40
-"""Lifts that are tried by golden section search (Kiefer 1953, "Sequential minimax search for a maximum").
-
-A limit of effort: twice raises the bound of Adult (l = 3) by 0.0003 %, of CMC (l = 2, t = 0.3) by nothing.
-"""
-
-_FORBIDDEN = 1e20
-"""What a lift counts as too low by, so that the search finds one that is allowed."""
+"""Lifts that are tried by golden section search (Kiefer 1953, "Sequential minimax search for a maximum"):
+a limit of effort."""
 
 _LOSS = 3.0
-"""Prices are lowered by worth where they fall by at most so many times the gain together.
-
-On CMC with t = 0.3 half lowers the bound by 0.04 %, twice changes nothing; with l = 2 neither does.
-"""
+"""Prices are lowered by worth where they fall by at most so many times the gain together."""
 
 
 @kernel
@@ -152,15 +124,12 @@ def _lower_by_worth(
     gain: np.int64,
 ) -> bool:
     """Lower the prices of members, listed costliest first, by worth; return whether they fell."""
-    if demands.has_entity:
+    if demands.has_entity or demands.share <= 1:
         return False
     worth, best = np.empty(members.size), np.empty(0)
     least = np.inf
-    for number in range(2 * demands.codes.shape[0]):
-        is_limited = demands.share > 1 if number % 2 == 0 else demands.beyond >= 0
-        if not is_limited:
-            continue
-        excess = _least_excess(demands, number, priced, members, cost, k, gain, worth)
+    for column in range(demands.codes.shape[0]):
+        excess = _least_excess(demands, column, priced, members, cost, k, gain, worth)
         if excess < least:
             least, best = excess, worth.copy()
     if not 0.0 < least <= _LOSS * gain + members.size:
@@ -179,7 +148,7 @@ def _lower_by_worth(
 @kernel
 def _least_excess(
     demands: ClassDemands,
-    number: int,
+    column: int,
     priced: PricedRows,
     members: NDArray[np.int32],
     cost: np.int64,
@@ -192,158 +161,36 @@ def _least_excess(
     What they fall by is convex in the lift. It is least for the one at which the last row of the worst class
     is worth nothing, unless there are no further rows.
     """
-    last, rows = 0, 0.0
-    column, held = number // 2, demands.held
+    last, held = 0, demands.held
     held[:] = 0
     for place in range(members.size):
         if demands.taken[place] > 0.0:
             last = place
-            rows += demands.taken[place]
             held[demands.codes[column, members[place]]] += np.int64(demands.taken[place])
-    # Where distances are limited, the size of the class takes the place of the most rows of a value.
-    limit = max(np.int64(1), held.max() if number % 2 == 0 else np.int64(rows + 0.5))
-    if number % 2 == 1 and limit <= MOST_WHOLE:
-        return _excess_of_whole_rows(demands, column, priced, members, cost, limit, worth)
+    limit = max(np.int64(1), held.max())
     lift = np.float64(max(np.int64(0), cost - priced.prices[members[last]]))
-    excess = _excess_at(demands, number, priced, members, cost, k, lift, limit, worth)
+    excess = _excess_with_shares(demands, column, priced, members, cost, k, lift, limit, worth)
     enough = gain + np.float64(members.size)
     if excess <= enough:
         return excess
     low, high = 0.0, np.float64(cost + demands.share * priced.prices[members[0]])
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    of_left = _excess_at(demands, number, priced, members, cost, k, left, limit, worth)
-    of_right = _excess_at(demands, number, priced, members, cost, k, right, limit, worth)
+    of_left = _excess_with_shares(demands, column, priced, members, cost, k, left, limit, worth)
+    of_right = _excess_with_shares(demands, column, priced, members, cost, k, right, limit, worth)
     for _ in range(_MOST_LIFTS):
         if of_left <= of_right:
             high, right, of_right = right, left, of_left
             left = high - _GOLDEN * (high - low)
-            of_left = _excess_at(demands, number, priced, members, cost, k, left, limit, worth)
+            of_left = _excess_with_shares(demands, column, priced, members, cost, k, left, limit, worth)
         else:
             low, left, of_left = left, right, of_right
             right = low + _GOLDEN * (high - low)
-            of_right = _excess_at(demands, number, priced, members, cost, k, right, limit, worth)
+            of_right = _excess_with_shares(demands, column, priced, members, cost, k, right, limit, worth)
         if min(of_left, of_right) <= enough:
             break
     if min(of_left, of_right) < excess:
         lift = left if of_left <= of_right else right
-    return _excess_at(demands, number, priced, members, cost, k, lift, limit, worth)
-
-
-@kernel
-def _excess_of_whole_rows(
-    demands: ClassDemands,
-    column: int,
-    priced: PricedRows,
-    members: NDArray[np.int32],
-    cost: np.int64,
-    size: np.int64,
-    worth: NDArray[np.float64],
-) -> float:
-    """Return by how much prices fall together so that no class of some size with whole rows gains.
-
-    The module says what rows are worth; infinite if that is less than the gain.
-    """
-    units = units_of(members.size, demands.held.size)
-    list_units(demands, column, size, priced, members, units)
-    low, high, gain = multipliers(demands, size, priced, members, cost, units, np.int64(0), NO_CLASS)
-    if gain <= 0:
-        return 0.0
-    allowed = demands.beyond * size
-    of_low, _, _ = choose(demands, size, priced, members, cost, units, low, 0.0)
-    of_high, _, _ = choose(demands, size, priced, members, cost, units, high, 0.0)
-    price = low if of_low + low * allowed < of_high + high * allowed else high
-    demands.taken[: members.size] = 0.0
-    _, _, last = choose(demands, size, priced, members, cost, units, price, 1.0)
-    codes, held = demands.codes[column], demands.held
-    held[:] = 0
-    for place in range(members.size):
-        held[codes[members[place]]] += np.int64(demands.taken[place])
-    base = np.empty(held.size)
-    for value in range(held.size):
-        quota = demands.quotas[column, value] * size
-        part = min(SHARE_UNIT, max(0, held[value] * SHARE_UNIT - quota))
-        if held[value] == 0:
-            part = min(SHARE_UNIT, max(0, SHARE_UNIT - quota))
-        base[value] = (price * part + last) / SHARE_UNIT + cost
-    for place in range(members.size):
-        item = members[place]
-        if demands.taken[place] < priced.rows[item]:
-            base[codes[item]] = max(base[codes[item]], np.float64(priced.prices[item]))
-    together = 0.0
-    for place in range(members.size):
-        item = members[place]
-        together += max(0.0, priced.prices[item] - base[codes[item]]) * priced.rows[item]
-    # If what rows are worth is less than the gain, the worst one, and with it all limits, are lowered.
-    lower_by = max(0.0, (gain - together) / size)
-    excess = 0.0
-    for place in range(members.size):
-        item = members[place]
-        worth[place] = max(0.0, priced.prices[item] - base[codes[item]] + lower_by)
-        excess += worth[place] * priced.rows[item]
-    return min(excess, np.float64(gain) + 1.0) if lower_by == 0.0 else excess
-
-
-@kernel
-def _excess_at(
-    demands: ClassDemands,
-    number: int,
-    priced: PricedRows,
-    members: NDArray[np.int32],
-    cost: np.int64,
-    k: int,
-    lift: float,
-    limit: np.int64,
-    worth: NDArray[np.float64],
-) -> float:
-    """Return by how much prices fall together for one lift; what each row is worth then is in `worth`."""
-    if number % 2 == 0:
-        return _excess_with_shares(demands, number // 2, priced, members, cost, k, lift, limit, worth)
-    return _excess_within_distance(demands, number // 2, priced, members, cost, k, lift, limit, worth)
-
-
-@kernel
-def _excess_within_distance(
-    demands: ClassDemands,
-    column: int,
-    priced: PricedRows,
-    members: NDArray[np.int32],
-    cost: np.int64,
-    k: int,
-    lift: float,
-    size: np.int64,
-    worth: NDArray[np.float64],
-) -> float:
-    """Return by how much prices fall together with the limits of a class of some size, see the module.
-
-    Lifts below what they have to be count as costlier the more they lack.
-    """
-    codes, quotas, level = demands.codes[column], demands.quotas[column], cost - lift
-    limits, held = np.zeros(demands.held.size), np.zeros(demands.held.size)
-    beyond, highest = 0.0, 0.0
-    for item in members:
-        above = priced.prices[item] - level
-        if above <= 0.0:
-            break
-        value, rows = codes[item], np.float64(priced.rows[item])
-        quota = np.float64(quotas[value]) * size / SHARE_UNIT
-        if held[value] <= quota < held[value] + rows:
-            limits[value] = above
-        beyond += max(0.0, held[value] + rows - max(held[value], quota))
-        held[value] += rows
-        if highest == 0.0 and beyond > np.float64(demands.beyond) * size / SHARE_UNIT:
-            highest = above
-    spare = lift - np.float64(demands.beyond) * highest / SHARE_UNIT
-    for value in range(limits.size):
-        limits[value] = min(limits[value], highest)
-        spare -= np.float64(quotas[value]) * limits[value] / SHARE_UNIT
-    if spare < 0.0:
-        return float(-spare * _FORBIDDEN)
-    excess = -k * spare
-    for place in range(members.size):
-        item = members[place]
-        worth[place] = max(0.0, priced.prices[item] - level - limits[codes[item]])
-        excess += worth[place] * priced.rows[item]
-    return excess
+    return _excess_with_shares(demands, column, priced, members, cost, k, lift, limit, worth)
 
 
 @inner_kernel

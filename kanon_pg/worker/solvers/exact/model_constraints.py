@@ -183,9 +183,7 @@ PEOPLE_DO_NOT_ADD_UP = (
 _MOST_ROUNDS = 40
 _SMOOTHING = 1e-3
 """Programs with ever more cuts, at most; and what values that a class lacks share in its cut, so that
-logarithms are finite. Half and twice of either change neither optimum nor proof of twelve tables of 40 to 60
-row types (Adult, CMC; l = 2 by entropy, t = 0.35), nor the time by more than the machine does.
-"""
+logarithms are finite."""
 
 
 def search_exactly_with_models(

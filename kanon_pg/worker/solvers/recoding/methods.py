@@ -13,22 +13,16 @@ from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounds.prices import Prices
+from kanon_pg.worker.solvers.bounds.reach import cheapest_levels
 from kanon_pg.worker.solvers.portfolio import GOAL
 from kanon_pg.worker.solvers.recoding.exact import search_small
-from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
-from kanon_pg.worker.solvers.recoding.groups import (
-    BY_FIRST_STEPS,
-    BY_REACH_OF_LEVELS,
-    cheapest_first_steps,
-    cheapest_levels_within_reach,
-)
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
-from kanon_pg.worker.solvers.recoding.reach import BY_REACH_IN_ORDER, cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.refinement import refined
 from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of, suppression_beside
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
@@ -59,13 +53,6 @@ PRICES_METHOD = "prices of rows"
 
 _LONG = 4
 """How many times the usual effort method exact spends where it proves nothing."""
-
-_MOST_PAIRS_WALKED = 240_000_000
-"""Level vectors times row types for which the walk is tried that bounds the cost of a quick method.
-
-A walk that ends looks at an eighth to a fifth of them (Adult, 19,805 row types, 6,480 level vectors, k = 2 to
-100); one that does not proves nothing.
-"""
 
 Recoding = Callable[[RecodingTask], SearchResult]
 
@@ -131,18 +118,9 @@ def _found(whole: RecodingTask, start: Start) -> SearchResult:
 
 def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float, str]:
     """Return a bound and what proves it; `known` has the cost of a row of each row type in some solution."""
-    forest, table, k = task.forest, task.table, task.request.k
-    # Whatever the time, and however many level vectors: above 0 unless nothing need be published at a loss.
-    first = np.minimum(cheapest_first_steps(forest, task.codes, table, k), known)
-    reach, name = None, BY_REACH_OF_LEVELS
-    if number_of_vectors(forest) * len(table) <= _MOST_PAIRS_WALKED:
-        reach = cheapest_levels_within_reach(forest, task.codes, table, k, known, task.clock)
-    if reach is None:
-        reach, name = cheapest_levels_in_order(forest, table, k, known, task.clock), BY_REACH_IN_ORDER
-    if reach is None or (reach <= first).all():
-        name = BY_FIRST_STEPS
-    reach = first if reach is None else np.maximum(reach, first)
-    return float((reach * table.rows).sum()) * (1 - _MARGIN), name
+    models = evaluator_of(task.table, task.request.models) if task.request.models else None
+    reach, name = cheapest_levels(task.forest, task.table, task.request.k, known, task.clock, models=models)
+    return float((reach * task.table.rows).sum()) * (1 - _MARGIN), name
 
 
 def _known(whole: RecodingTask, start: Start) -> NDArray[np.float64]:

@@ -13,15 +13,11 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.solvers.bounds.prices import Collected, Prices, ascend, fits
+from kanon_pg.worker.solvers.bounds.reach import cheapest_levels
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
-from kanon_pg.worker.solvers.recoding.groups import cheapest_first_steps, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, formable_classes
 from kanon_pg.worker.verification.class_demands import class_demands
-
-_UNPROVEN = 0.8
-"""Share of the costs of a known solution at which the search begins where it has no prices yet."""
-
 
 _MOST_PAIRS = 1_000_000_000
 """Most level vectors times row types for which prices are searched: a pass over all takes some seconds."""
@@ -70,12 +66,8 @@ def raise_level_prices(
     demands = class_demands(task.table, task.request.models)
     classes = formable_classes(task.table, None, k, demands, hierarchies=task.hierarchies)
     collected = Collected()
-    reach = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, clock)
-    wanted = None
-    if reach is None:
-        reach = cheapest_first_steps(task.forest, task.codes, task.table, k)
-        wanted = (_UNPROVEN * known * PRICE_UNIT).astype(np.int64)
+    reach, _ = cheapest_levels(task.forest, task.table, k, known, clock)
     # One unit for each column that was rounded down, and one for rounding here.
     start = np.maximum((reach * PRICE_UNIT).astype(np.int64) - task.table.width - 1, 0)
-    found = ascend(task.table, classes, start, clock, wanted=wanted, target=target, collected=collected)
+    found = ascend(task.table, classes, start, clock, target=target, collected=collected)
     return LevelPrices(found, collected)
