@@ -172,7 +172,6 @@ CONSTANTS: Sequence[Constant] = (
     Constant("portfolio", "_SHARE_FOR_PROOFS", (0.25, 1.0), _EXACTLY),
     Constant("exact.optimum", "_LEAST_SHARE", (0.125, 0.5), _EXACTLY),
     Constant("refinement.diving", "_LEAST_SHARE", (0.15, 0.6), ("Adult", "CMC", "census")),
-    Constant("recoding.prices", "_UNPROVEN", (0.4, 1.0), ("Adult, hierarchies",)),
 )
 
 

@@ -58,8 +58,8 @@ _WORK_PER_STEP = 10_000_000
 _ROUNDING = 1e-9
 """What sums of losses may be wrong by, as a share."""
 
-_EQUAL = 1e-12
-"""Sums of the same losses in another order differ by less, as a share."""
+_EQUAL = 2 * _ROUNDING
+"""Costs that are above what a vector costs at least by no more than this share are held for that."""
 
 
 class _Reach(NamedTuple):
@@ -82,10 +82,20 @@ class _Reach(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Level vectors in the order of what a row costs there at least, shape (p, m), and that."""
+    """Level vectors in the order of what a row costs there at least.
+
+    Parameters
+    ----------
+    levels : ndarray of int16, shape (p, m)
+    least : ndarray of float64, shape (p,)
+        What the cheapest nodes cost there.
+    is_even : ndarray of bool, shape (p,)
+        Whether every row costs that, as under suppression.
+    """
 
     levels: NDArray[np.int16]
     least: NDArray[np.float64]
+    is_even: NDArray[np.bool_]
 
 
 @kernel
@@ -121,19 +131,23 @@ def _may_hold(
 
 
 @kernel
-def _lower_costs(reach: _Reach, forest: Forest, found: int, holds: NDArray[np.bool_], least: float) -> None:
+def _lower_costs(
+    reach: _Reach, forest: Forest, found: int, holds: NDArray[np.bool_], least: float, is_even: bool
+) -> None:
     """Note what the candidates cost whose group can hold a class."""
     candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
     for position in range(found):
-        if not holds[group_of[position]]:
-            continue
         item = candidates[position]
-        cost = 0.0
-        for column in range(reach.level.size):
-            place = forest.begin[column] + reach.level[column] * forest.values[column]
-            cost += forest.loss[place + reach.codes[column, item]]
-        if cost <= least * (1.0 + _EQUAL):
-            cost = least
+        if not holds[group_of[position]] or reach.cost[item] <= least:
+            continue
+        cost = least
+        if not is_even:
+            cost = 0.0
+            for column in range(reach.level.size):
+                place = forest.begin[column] + reach.level[column] * forest.values[column]
+                cost += forest.loss[place + reach.codes[column, item]]
+            if cost <= least * (1.0 + _EQUAL):
+                cost = least
         reach.cost[item] = min(reach.cost[item], cost)
 
 
@@ -163,7 +177,7 @@ def _reach_range(
         )  # fmt: skip
         groups = group_candidates(reach.keys, found, reach.grouping)
         holds = _may_hold(reach, found, groups, least, k, models)
-        _lower_costs(reach, forest, found, holds, least)
+        _lower_costs(reach, forest, found, holds, least, vectors.is_even[turn])
         turn += 1
     return turn
 
@@ -193,7 +207,7 @@ def _reached(
         turn = _reach_range(reach, forest, vectors, turn, step, k, models)
         effort -= step
     if turn < vectors.least.size:
-        to_come = vectors.least[turn] * (1 - _ROUNDING)
+        to_come = vectors.least[turn]
     else:
         to_come = vectors.least[-1] if np.isinf(reach.cost).any() else np.inf
     bound: NDArray[np.float64] = np.minimum(reach.cost, to_come)
@@ -233,7 +247,8 @@ def cheapest_reach(
     if effort is None:
         effort = EFFORT if models is None else 2 * EFFORT
     vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
-    in_order = Vectors(levels_of_bits(vectors, table.width), suppression_costs(vectors, table.weights))
+    costs = suppression_costs(vectors, table.weights)
+    in_order = Vectors(levels_of_bits(vectors, table.width), costs, np.ones(costs.size, dtype=np.bool_))
     unknown = np.full(len(table), np.inf)
     return _reached(suppression_forest(table), table, in_order, k, unknown, clock, effort, models)
 
@@ -280,15 +295,17 @@ def cheapest_levels(
 
 def _cheapest_first(forest: Forest) -> Vectors:
     levels = all_levels(forest)
-    least = np.zeros(levels.shape[0])
+    least, is_even = np.zeros(levels.shape[0]), np.ones(levels.shape[0], dtype=np.bool_)
     for column in range(levels.shape[1]):
         begin, count = int(forest.begin[column]), int(forest.values[column])
-        losses = forest.loss[begin : begin + (int(forest.height[column]) + 1) * count]
-        least += losses.reshape(-1, count).min(axis=1)[levels[:, column]]
+        losses = forest.loss[begin : begin + (int(forest.height[column]) + 1) * count].reshape(-1, count)
+        cheapest = losses.min(axis=1)
+        least += cheapest[levels[:, column]]
+        is_even &= (losses.max(axis=1) == cheapest)[levels[:, column]]
     order = np.lexsort((*levels.T[::-1], np.round(least, 9)))
     # Rounding may have put a vector before a cheaper one.
     in_order: NDArray[np.float64] = np.minimum.accumulate(least[order][::-1])[::-1]
-    return Vectors(levels[order], in_order)
+    return Vectors(levels[order], in_order * (1 - _ROUNDING), is_even[order])
 
 
 def _cheapest_first_steps(forest: Forest, table: RowTypeTable, k: int) -> NDArray[np.float64]:

@@ -17,6 +17,8 @@ below 0.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -114,6 +116,35 @@ _LOSS = 3.0
 """Prices are lowered by worth where they fall by at most so many times the gain together."""
 
 
+class _Limited(NamedTuple):
+    """A group of which no class has more than a share of any value of one column, and what it costs.
+
+    Parameters
+    ----------
+    members : ndarray of int32
+        Row types, costliest first.
+    codes : ndarray of int32, shape (n,)
+        Value of each row type.
+    rows, prices : ndarray of int64, shape (n,)
+    held : ndarray of int64
+        Working array: rows per value.
+    share : int
+        A class has at least so many times as many rows as of any value.
+    cost : int
+        Cost of a row in the unit of the prices.
+    k : int
+    """
+
+    members: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    held: NDArray[np.int64]
+    share: int
+    cost: np.int64
+    k: int
+
+
 @kernel
 def _lower_by_worth(
     demands: ClassDemands,
@@ -129,7 +160,10 @@ def _lower_by_worth(
     worth, best = np.empty(members.size), np.empty(0)
     least = np.inf
     for column in range(demands.codes.shape[0]):
-        excess = _least_excess(demands, column, priced, members, cost, k, gain, worth)
+        group = _Limited(
+            members, demands.codes[column], priced.rows, priced.prices, demands.held, demands.share, cost, k
+        )
+        excess = _least_excess(group, demands.taken, gain, worth)
         if excess < least:
             least, best = excess, worth.copy()
     if not 0.0 < least <= _LOSS * gain + members.size:
@@ -141,91 +175,79 @@ def _lower_by_worth(
     for place in range(members.size):
         if best[place] > 0.0:
             item = members[place]
+            # Rounded up: what is left of a price may be too low by a unit, not too high.
             priced.prices[item] -= np.int64(np.ceil(share * best[place]))
     return True
 
 
 @kernel
 def _least_excess(
-    demands: ClassDemands,
-    column: int,
-    priced: PricedRows,
-    members: NDArray[np.int32],
-    cost: np.int64,
-    k: int,
-    gain: np.int64,
-    worth: NDArray[np.float64],
+    group: _Limited, taken: NDArray[np.float64], gain: np.int64, worth: NDArray[np.float64]
 ) -> float:
     """Return the least that prices fall by together, and what each row is worth then.
 
     What they fall by is convex in the lift. It is least for the one at which the last row of the worst class
     is worth nothing, unless there are no further rows.
     """
-    last, held = 0, demands.held
+    members, held = group.members, group.held
+    last = 0
     held[:] = 0
     for place in range(members.size):
-        if demands.taken[place] > 0.0:
+        if taken[place] > 0.0:
             last = place
-            held[demands.codes[column, members[place]]] += np.int64(demands.taken[place])
+            held[group.codes[members[place]]] += np.int64(taken[place])
     limit = max(np.int64(1), held.max())
-    lift = np.float64(max(np.int64(0), cost - priced.prices[members[last]]))
-    excess = _excess_with_shares(demands, column, priced, members, cost, k, lift, limit, worth)
+    lift = np.float64(max(np.int64(0), group.cost - group.prices[members[last]]))
+    excess = _excess_at(group, lift, limit, worth)
+    # No prices can fall by less than the gain; whole units add one for each member.
     enough = gain + np.float64(members.size)
     if excess <= enough:
         return excess
-    low, high = 0.0, np.float64(cost + demands.share * priced.prices[members[0]])
+    low, high = 0.0, np.float64(group.cost + group.share * group.prices[members[0]])
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    of_left = _excess_with_shares(demands, column, priced, members, cost, k, left, limit, worth)
-    of_right = _excess_with_shares(demands, column, priced, members, cost, k, right, limit, worth)
+    of_left, of_right = _excess_at(group, left, limit, worth), _excess_at(group, right, limit, worth)
     for _ in range(_MOST_LIFTS):
         if of_left <= of_right:
             high, right, of_right = right, left, of_left
             left = high - _GOLDEN * (high - low)
-            of_left = _excess_with_shares(demands, column, priced, members, cost, k, left, limit, worth)
+            of_left = _excess_at(group, left, limit, worth)
         else:
             low, left, of_left = left, right, of_right
             right = low + _GOLDEN * (high - low)
-            of_right = _excess_with_shares(demands, column, priced, members, cost, k, right, limit, worth)
+            of_right = _excess_at(group, right, limit, worth)
         if min(of_left, of_right) <= enough:
             break
     if min(of_left, of_right) < excess:
         lift = left if of_left <= of_right else right
-    return _excess_with_shares(demands, column, priced, members, cost, k, lift, limit, worth)
+    return _excess_at(group, lift, limit, worth)
 
 
 @inner_kernel
-def _needed(demands: ClassDemands, k: int, limit: np.int64) -> np.int64:
+def _needed(group: _Limited, limit: np.int64) -> np.int64:
     """Return how many rows a class has at least that has so many of a value."""
-    return max(np.int64(k), demands.share * limit)
+    return max(np.int64(group.k), group.share * limit)
 
 
 @kernel
-def _excess_with_shares(
-    demands: ClassDemands,
-    column: int,
-    priced: PricedRows,
-    members: NDArray[np.int32],
-    cost: np.int64,
-    k: int,
-    lift: float,
-    limit: np.int64,
-    worth: NDArray[np.float64],
-) -> float:
-    """Return by how much prices fall together for one lift and the best limits, infinite if none is found."""
-    codes, prices, rows = demands.codes[column], priced.prices, priced.rows
-    level = cost - lift
-    here, below = np.zeros(demands.held.size), np.zeros(demands.held.size)
-    deducted = k * lift
+def _excess_at(group: _Limited, lift: float, limit: np.int64, worth: NDArray[np.float64]) -> float:
+    """Return by how much prices fall together for one lift and the best limits, infinite if none is found.
+
+    Limits add up to the slope of `_needed` times the lift, where it is between those below and above some
+    number of rows of a value: there the bound of the module is least. `limit` is where that is looked for.
+    """
+    codes, level = group.codes, group.cost - lift
+    here, below = np.zeros(group.held.size), np.zeros(group.held.size)
+    deducted = group.k * lift
     if lift > 0:
         found = False
         for _ in range(_MOST_STEPS):
-            least = _needed(demands, k, limit) - (_needed(demands, k, limit - 1) if limit > 1 else k)
-            most = _needed(demands, k, limit + 1) - _needed(demands, k, limit)
-            together = _limits_at(demands, codes, priced, members, level, limit, here)
+            least = _needed(group, limit) - (_needed(group, limit - 1) if limit > 1 else group.k)
+            most = _needed(group, limit + 1) - _needed(group, limit)
+            together = _limits_at(group, level, limit, here)
             if together > most * lift:
                 limit += 1
                 continue
-            more = _limits_at(demands, codes, priced, members, level, limit - 1, below)
+            more = _limits_at(group, level, limit - 1, below)
             if more < least * lift:
                 if limit == 1:
                     break
@@ -236,40 +258,32 @@ def _excess_with_shares(
             mixed = 0.0 if more <= together else (slope * lift - together) / (more - together)
             for value in range(here.size):
                 here[value] += min(1.0, max(0.0, mixed)) * (below[value] - here[value])
-            deducted = (_needed(demands, k, limit) - slope * limit) * lift
+            deducted = (_needed(group, limit) - slope * limit) * lift
             break
         if not found:
             return np.inf
     excess = -deducted
-    for place in range(members.size):
-        item = members[place]
-        worth[place] = max(0.0, prices[item] - level - here[codes[item]])
-        excess += worth[place] * rows[item]
+    for place in range(group.members.size):
+        item = group.members[place]
+        worth[place] = max(0.0, group.prices[item] - level - here[codes[item]])
+        excess += worth[place] * group.rows[item]
     return excess
 
 
 @kernel
-def _limits_at(
-    demands: ClassDemands,
-    codes: NDArray[np.int32],
-    priced: PricedRows,
-    members: NDArray[np.int32],
-    level: float,
-    limit: np.int64,
-    limits: NDArray[np.float64],
-) -> float:
+def _limits_at(group: _Limited, level: float, limit: np.int64, limits: NDArray[np.float64]) -> float:
     """Find by how much the first row of each value beyond a limit is above a level; return the sum."""
-    held = demands.held
+    held = group.held
     held[:] = 0
     limits[:] = 0.0
     together = 0.0
-    for item in members:
-        above = priced.prices[item] - level
+    for item in group.members:
+        above = group.prices[item] - level
         if above <= 0:
             break
-        value = codes[item]
-        if held[value] <= limit < held[value] + priced.rows[item]:
+        value = group.codes[item]
+        if held[value] <= limit < held[value] + group.rows[item]:
             limits[value] = above
             together += above
-        held[value] += priced.rows[item]
+        held[value] += group.rows[item]
     return together
