@@ -60,8 +60,8 @@ def asking(text: str) -> list[WireMessage]:
 
 def answered(rows: Sequence[WireMessage]) -> Blocks:
     """Return what came."""
-    rest, found, notices = _row(rows)
-    return Blocks(rest or "", found or "{}", tuple(json.loads(notices or "[]")))
+    rest, shown, notices = _row(rows)
+    return Blocks(rest or "", shown or "{}", tuple(json.loads(notices or "[]")))
 
 
 def reading(given: Bind, types: Sequence[int]) -> list[WireMessage]:
@@ -133,12 +133,12 @@ def places_written(fields: Fields, written_at: Callable[[int], int]) -> Fields:
         places.append(written_at(int(match[2])))
         return f"{match[1]}{places[-1]}"
 
-    found = without_places(fields)
+    moved_fields = without_places(fields)
     if b"D" in fields:
-        found[b"D"] = encoded(_PLACE.sub(moved, decoded(fields[b"D"])))
+        moved_fields[b"D"] = encoded(_PLACE.sub(moved, decoded(fields[b"D"])))
     if places and places[0]:
-        found[b"P"] = str(places[0] + 1).encode()
-    return found
+        moved_fields[b"P"] = str(places[0] + 1).encode()
+    return moved_fields
 
 
 def without_places(fields: Fields) -> Fields:

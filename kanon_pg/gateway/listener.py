@@ -186,15 +186,15 @@ def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContex
     return context
 
 
-def _tls_to_server(found: Endpoint) -> ssl.SSLContext | None:
+def _tls_to_server(server: Endpoint) -> ssl.SSLContext | None:
     """Return settings that check the server as strictly as the gateway's own connection did."""
-    if not found.encrypted:
+    if not server.encrypted:
         return None
-    context = ssl.create_default_context(cafile=found.root_certificate)
-    if found.mode not in ("verify-ca", "verify-full"):
+    context = ssl.create_default_context(cafile=server.root_certificate)
+    if server.mode not in ("verify-ca", "verify-full"):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif found.mode == "verify-ca":
+    elif server.mode == "verify-ca":
         context.check_hostname = False
     return context
 
@@ -238,8 +238,8 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedName
     names = ProtectedNames(options.dsn)
     try:
         await names.start()
-        found = await asyncio.to_thread(endpoint, options.dsn)
-        upstream = Upstream(found.host, found.port, found.database, _tls_to_server(found))
+        server = await asyncio.to_thread(endpoint, options.dsn)
+        upstream = Upstream(server.host, server.port, server.database, _tls_to_server(server))
         shared = GatewayState(upstream, names, options.limits, tls, options.trusts_server)
         listener = Listener(shared, options.host, options.port)
         await listener.start()

@@ -224,13 +224,13 @@ def bound(body: bytes) -> Bind:
 def fields_of(data: bytes, start: int = 0) -> tuple[tuple[bytes | None, ...], int]:
     """Return the values in a message from a place on, where their number stands, and where they end."""
     (count,) = struct.unpack_from("!H", data, start)
-    place, found = start + 2, []
+    place, values = start + 2, []
     for _ in range(count):
         (length,) = _LENGTH.unpack_from(data, place)
         place += 4
-        found.append(None if length < 0 else data[place : place + length])
+        values.append(None if length < 0 else data[place : place + length])
         place += max(0, length)
-    return tuple(found), place
+    return tuple(values), place
 
 
 def parameter_types(body: bytes) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ def accounts(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]
         (at this delta), ``epsilon_left``, ``delta_spent`` (of thresholds) and ``share_left`` (of what a block
         costs a part of).
     """
-    found = []
+    table = []
     for row in db.rows(statement("list_records")):
         _, record = open_record(db, row["space"], folder)
         spent = record.spent()
@@ -36,10 +36,10 @@ def accounts(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]
         for login in (None, *sorted({login for login, _ in spent})):
             losses = [Loss(*loss[:2]) for one, loss in spent if login in {None, one}]
             share = 1.0 if login is None else _share(settings)
-            found.append(
+            table.append(
                 {"relation": row["relation"], "login": login} | _account(losses, epsilon, delta, share)
             )
-    return found
+    return table
 
 
 def _share(settings: NoiseSettings | None) -> float:

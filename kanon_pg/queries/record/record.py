@@ -99,13 +99,7 @@ class Record:
 
     @classmethod
     def create(cls, path: Path, k: int) -> None:
-        """Make an empty record, durably, readable by its owner alone.
-
-        Parameters
-        ----------
-        k : int
-            Largest k of the tables about these people; see `raise_k`.
-        """
+        """Make an empty record, durably, readable by its owner alone; its sets can be compared by `k`."""
         shape = Shape.for_k(k)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
@@ -142,14 +136,10 @@ class Record:
         checkpoint: Callable[[], None] = lambda: None,
         seconds: float = 30.0,
     ) -> Record:
-        """Open a record that must contain some marks.
-
-        What this costs does not depend on its size: `verify` reads everything.
+        """Open a record that must contain some marks; what this costs does not depend on its size.
 
         Parameters
         ----------
-        marks : iterable of Mark
-            What `mark` returned before.
         checkpoint : callable
             Called every few milliseconds while another session writes; what it raises ends the waiting.
         seconds : float
@@ -225,8 +215,6 @@ class Record:
 
         Parameters
         ----------
-        query : str
-            As curators read it; holds what analysts wrote, and nothing of the data.
         now : float
             Seconds since 1970, by the server's clock.
         spending : Spending, optional
@@ -249,26 +237,17 @@ class Record:
 
     @contextmanager
     def begin(self, entry: int, now: float) -> Iterator[Entry]:
-        """Compare and record what a query found, while other sessions wait.
+        """Compare and record the figures of an entry that `ask` returned, while other sessions wait.
 
-        When the block has ended, what it did is durable; if it raises, the query remains interrupted.
-
-        Parameters
-        ----------
-        entry : int
-            As `ask` returned it; not recorded yet.
-
-        Yields
-        ------
-        Entry
-            Valid inside the block, which must call `Entry.answered` or `Entry.withheld`.
+        The block must call `Entry.answered` or `Entry.withheld`. When it has ended, what it did is durable;
+        if it raises, the query remains interrupted.
         """
         with self._transaction():
-            found = self._db.execute("SELECT login FROM log WHERE entry = ?", (entry,)).fetchall()
-            if len(found) != 1:
+            logins = self._db.execute("SELECT login FROM log WHERE entry = ?", (entry,)).fetchall()
+            if len(logins) != 1:
                 raise InputError("A query is recorded once, after it was written down.")
             self._sets.begin()
-            recording = Entry(self, self._sets, Event(entry, "withheld", now, found[0][0], ""))
+            recording = Entry(self, self._sets, Event(entry, "withheld", now, logins[0][0], ""))
             yield recording
             if not recording.is_ended:
                 raise InputError("What became of a query must be recorded.")
@@ -276,15 +255,15 @@ class Record:
     def stored(self, key: bytes) -> StoredAnswer | None:
         """Return what was answered last under a key, if its entry is not forgotten."""
         with _sqlite_errors():
-            found = self._db.execute(
+            row = self._db.execute(
                 """SELECT l.details, a.entry, a.time, a.payload FROM answers a
                    LEFT JOIN log l ON l.entry = a.entry AND l.kind = 'answered' WHERE a.key = ?""",
                 (key,),
             ).fetchone()
-        if found is None:
+        if row is None:
             return None
-        answer = StoredAnswer(*found[1:])
-        if json.loads(found[0] or "{}").get("answer") != _digest(key, answer.payload):
+        answer = StoredAnswer(*row[1:])
+        if json.loads(row[0] or "{}").get("answer") != _digest(key, answer.payload):
             raise damaged("A stored answer differs from what was written.")
         return answer
 
@@ -298,11 +277,6 @@ class Record:
 
         Whoever has read it can subtract it from what is answered then. Sets that another answer also
         disclosed remain, and so does all that the log says.
-
-        Parameters
-        ----------
-        by : str
-            The curator.
         """
         with self._transaction():
             own, others = set[int](), dict[int, int]()
@@ -334,7 +308,7 @@ class Record:
             (pages,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
             if pages != "ok":
                 raise damaged(str(pages))
-            record_log.check(self._db, marks, whole=True)
+            record_log.check(self._db, marks, reads_all=True)
             first = 1
             for last, seal in self._db.execute("SELECT last_set, seal FROM log ORDER BY number"):
                 if self._sets.seal(first, last) != seal:
@@ -417,13 +391,7 @@ class Entry:
         self.is_ended = False
 
     def conflicting(self, figures: Sequence[FigureSet], k: int) -> frozenset[int]:
-        """Return the positions of figures that conflict with recorded ones, by the larger k of both.
-
-        Parameters
-        ----------
-        k : int
-            Of the query's tables, at most `Record.k`.
-        """
+        """Return the positions of figures that conflict with recorded ones, by the larger k of both."""
         self._require(k)
         owners = self._sets.conflicts(figures, k)
         for own in owners:
@@ -444,8 +412,6 @@ class Entry:
         ----------
         reason : str
             Why rows were left out; empty if none were.
-        cost : int
-            Refusals that this counts.
         key : bytes, optional
             Under which `payload` is stored for whoever asks the same again.
         """
@@ -488,14 +454,14 @@ def _digest(key: bytes, payload: bytes) -> str:
 def _private_file(path: Path) -> tuple[int, int]:
     """Return what tells a file from another one in its place."""
     try:
-        found, folder = path.lstat(), path.parent.stat()
+        file, folder = path.lstat(), path.parent.stat()
     except OSError as error:
         raise LedgerError(
             "The record of answers is missing.",
             detail=error.strerror,
             hint=f"Put the file back that the server wrote last, or {BEGIN_ANEW}",
         ) from error
-    files = [found]
+    files = [file]
     for end in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             files.append(path.with_name(path.name + end).lstat())
@@ -507,7 +473,7 @@ def _private_file(path: Path) -> tuple[int, int]:
                 hint="It is no link, belongs to that account and has mode 0600, and nobody else may write in "
                 "its folder. Make it so if nobody can have changed it.",
             )
-    return found.st_dev, found.st_ino
+    return file.st_dev, file.st_ino
 
 
 @contextmanager
