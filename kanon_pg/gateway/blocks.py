@@ -31,17 +31,7 @@ _ANSWER = (
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What ``kanon.answer_blocks`` returned.
-
-    Parameters
-    ----------
-    rest : str
-        SQL whose parameter ``$1`` is `rows`.
-    rows : str
-        JSON.
-    notices : tuple of str
-        For the client.
-    """
+    """What ``kanon.answer_blocks`` returned: SQL whose parameter ``$1`` is `rows`, and notices."""
 
     rest: str
     rows: str
@@ -65,13 +55,7 @@ def answered(rows: Sequence[WireMessage]) -> Blocks:
 
 
 def reading(given: Bind, types: Sequence[int]) -> list[WireMessage]:
-    """Return the messages that ask for a client's parameters as text, in one row.
-
-    Parameters
-    ----------
-    types : sequence of int
-        OIDs of the parameters' types.
-    """
+    """Return the messages that ask for a client's parameters, of types by their OIDs, as text in one row."""
     texts = ", ".join(
         f"pg_catalog.to_json(${number}) OPERATOR(pg_catalog.#>>) '{{}}'::pg_catalog.text[]"
         if kind in DATES
@@ -120,13 +104,7 @@ _PLACE = re.compile(r"^(\w+ at )(\d+)(?=:)", re.MULTILINE)
 
 
 def places_written(fields: Fields, written_at: Callable[[int], int]) -> Fields:
-    """Return an error about a query with places in the client's statement.
-
-    Parameters
-    ----------
-    written_at : callable
-        Returns the place in the client's statement of one in the query that was asked.
-    """
+    """Return an error about a query with places in the client's statement, which `written_at` tells."""
     places = []
 
     def moved(match: re.Match[str]) -> str:

@@ -28,15 +28,7 @@ _GAVE_WAY_LOGGED = 1_000  # one line of the log for so many
 
 
 class Listener:
-    """Listens on one address.
-
-    Parameters
-    ----------
-    host : str
-        Address to listen on; with a leading slash a folder for a Unix socket.
-    port : int
-        Port; 0 lets the system choose one.
-    """
+    """Listens on one address, as `GatewayOptions` has it."""
 
     def __init__(self, shared: GatewayState, host: str, port: int) -> None:
         self._shared = shared
@@ -221,12 +213,7 @@ def require_private(host: str, *, encrypted: bool) -> None:
 
 
 async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedNames]:
-    """Start a gateway.
-
-    Returns
-    -------
-    tuple of Listener and ProtectedNames
-        Running; `Listener.stop` and `ProtectedNames.close` end it.
+    """Start a gateway; `Listener.stop` and `ProtectedNames.close` end it.
 
     Raises
     ------
@@ -250,18 +237,7 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedName
 
 
 async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> None:
-    """Serve until SIGTERM or SIGINT.
-
-    Parameters
-    ----------
-    ready : callable
-        Called with the port once clients can connect.
-
-    Raises
-    ------
-    KanonError
-        As `open_gateway`.
-    """
+    """Serve until SIGTERM or SIGINT; `ready` is called with the port once clients can connect."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -21,13 +21,7 @@ _KEPT_SECONDS = 5.0
 
 
 class ProtectedNames:
-    """Knows the names of protected relations.
-
-    Parameters
-    ----------
-    dsn : str
-        Of the gateway's own connection.
-    """
+    """Knows the names of protected relations, by a connection of the gateway's own."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn

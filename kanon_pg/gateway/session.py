@@ -33,13 +33,7 @@ _HINT = (
 
 
 class ClientSession:
-    """Passes messages between one client and a connection of its own to the server.
-
-    Parameters
-    ----------
-    slot : ConnectionSlot
-        The connection's; it becomes a session's once the login is complete.
-    """
+    """Passes messages between one client and a connection of its own to the server."""
 
     def __init__(self, client: Wire, shared: GatewayState, slot: ConnectionSlot) -> None:
         self._client = client

@@ -56,16 +56,7 @@ class ProtectionRules:
 def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
     """Return the rules under which a relation answers.
 
-    Parameters
-    ----------
-    db : Database
-        May read ``kanon.protection``.
-
-    Returns
-    -------
-    ProtectionRules or None
-        Its own rules, or those of the nearest protected table whose partition or child it is; None if it is
-        not protected.
+    Partitions and children have those of the nearest protected table above; None is not protected.
     """
     rows = db.rows(statement("fetch_protection"), oid)
     if not rows:

@@ -87,11 +87,6 @@ def judge(
     ----------
     conflicting : callable
         Takes sets, and returns the positions of those that conflict with what was disclosed before.
-
-    Returns
-    -------
-    Judgement
-        Takes about 1 ms for ten rows.
     """
     return _Judge(rows, form, conflicting, k, buckets).judgement()
 

@@ -52,10 +52,6 @@ def load_facts(db: Database, text: str, search_path: Sequence[str], role: str) -
 
     Parameters
     ----------
-    db : Database
-        May read ``kanon.declaration``, ``kanon.protection``, ``kanon.link`` and ``kanon.links``.
-    search_path : sequence of str
-        The analyst's schemas, in order.
     role : str
         The analyst, whose rights count.
     """

@@ -130,13 +130,7 @@ def scan(text: str) -> tuple[Token, ...]:
 
 
 def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = ()) -> Scanned:
-    """Return a text of the tokens in which strings of our own stand for constants.
-
-    Parameters
-    ----------
-    values : sequence of (str or None)
-        Of the parameters ``$1``, ``$2`` ..., which are constants, too.
-    """
+    """Return a text of the tokens in which strings of our own stand for constants, and for parameters."""
     pieces: list[str] = []
     constants: dict[str, int] = {}
     places: list[tuple[int, int]] = []

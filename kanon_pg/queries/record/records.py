@@ -31,13 +31,7 @@ _open: dict[Path, Record] = {}
 
 @dataclass(frozen=True, slots=True)
 class NamedMark:
-    """How far a record was written, for the database to know.
-
-    Parameters
-    ----------
-    name : str
-        Of the record, as in ``kanon.record``.
-    """
+    """How far the record of a name, as in ``kanon.record``, was written, for the database to know."""
 
     name: str
     mark: Mark
@@ -139,12 +133,7 @@ def keep_marks(db: Database, marks: Sequence[NamedMark]) -> None:
 def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
     """Return all queries about people of relations that still exist, in the order of time.
 
-    Returns
-    -------
-    list of dict
-        ``relation``, ``entry``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``,
-        ``reason``, ``blocked_by`` (entries of which figures conflicted with it) and ``forgotten``. Holds what
-        analysts wrote, and nothing of the data.
+    They have what analysts wrote, and nothing of the data; ``blocked_by`` are entries that conflicted.
     """
     entries: list[dict[str, Any]] = []
     for row in db.rows(statement("list_records")):
