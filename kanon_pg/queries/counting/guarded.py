@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kanon_pg.queries.counting.block_rows import BlockRows, both, filtered, grouped, record, table, typed
 from kanon_pg.queries.counting.checks import require_no_failing_constants, types_of
 from kanon_pg.queries.counting.hashes import LARGEST, folded, person_hash, row_hash, text_of
-from kanon_pg.queries.counting.rows import BlockRows, both, filtered, grouped, record, table, typed
 from kanon_pg.queries.people.people import People
 from kanon_pg.queries.reading.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, aliases
 from kanon_pg.queries.reading.trees import Tree

@@ -25,8 +25,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
+from kanon_pg.queries.counting.block_rows import BlockRows, both, filtered, grouped, record
 from kanon_pg.queries.counting.hashes import SEED, text_of
-from kanon_pg.queries.counting.rows import BlockRows, both, filtered, grouped, record
 from kanon_pg.queries.noise.numbers import Bounds, bounds_of, require_no_failure
 from kanon_pg.queries.noise_settings import NoiseSettings
 from kanon_pg.queries.people.people import People
