@@ -27,13 +27,11 @@ class OwnRequest:
     Parameters
     ----------
     messages : sequence of WireMessage
-        What is sent; every one of a kind that is answered.
+        All of kinds that are answered.
     rewrite : callable
         Turns the fields of an error into those for the client.
-    answer : list of WireMessage
-        What came.
     done : asyncio.Future
-        Whether the answer is whole: false after an error, which the client has got.
+        Whether `answer` is complete: false after an error, which the client has got.
     """
 
     messages: Sequence[WireMessage]
@@ -41,10 +39,10 @@ class OwnRequest:
     answer: list[WireMessage] = field(default_factory=list)
     done: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
-    def end(self, whole: bool) -> None:
+    def end(self, is_complete: bool) -> None:
         """Note that nothing more comes."""
         if not self.done.done():
-            self.done.set_result(whole)
+            self.done.set_result(is_complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class AwaitedAnswers:
             self._queue.popleft()
             self._copying = False
             if head.own is not None and head.is_last:
-                head.own.end(whole=True)
+                head.own.end(is_complete=True)
         if head.own is not None:
             head.own.answer.append(message)
         return head.own
@@ -115,5 +113,5 @@ class AwaitedAnswers:
         while self._queue and self._queue[0].kind != b"S":
             own = self._queue.popleft().own
             if own is not None:
-                own.end(whole=False)
+                own.end(is_complete=False)
         self.skipping = not self._queue

@@ -31,17 +31,7 @@ _ANSWER = (
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What ``kanon.answer_blocks`` returned.
-
-    Parameters
-    ----------
-    rest : str
-        SQL whose parameter ``$1`` is `rows`.
-    rows : str
-        JSON.
-    notices : tuple of str
-        For the client.
-    """
+    """What ``kanon.answer_blocks`` returned: SQL whose parameter ``$1`` is `rows`, and notices."""
 
     rest: str
     rows: str
@@ -60,18 +50,12 @@ def asking(text: str) -> list[WireMessage]:
 
 def answered(rows: Sequence[WireMessage]) -> Blocks:
     """Return what came."""
-    rest, found, notices = _row(rows)
-    return Blocks(rest or "", found or "{}", tuple(json.loads(notices or "[]")))
+    rest, shown, notices = _row(rows)
+    return Blocks(rest or "", shown or "{}", tuple(json.loads(notices or "[]")))
 
 
 def reading(given: Bind, types: Sequence[int]) -> list[WireMessage]:
-    """Return the messages that ask for a client's parameters as text, in one row.
-
-    Parameters
-    ----------
-    types : sequence of int
-        OIDs of the parameters' types.
-    """
+    """Return the messages that ask for a client's parameters, of types by their OIDs, as text in one row."""
     texts = ", ".join(
         f"pg_catalog.to_json(${number}) OPERATOR(pg_catalog.#>>) '{{}}'::pg_catalog.text[]"
         if kind in DATES
@@ -120,25 +104,19 @@ _PLACE = re.compile(r"^(\w+ at )(\d+)(?=:)", re.MULTILINE)
 
 
 def places_written(fields: Fields, written_at: Callable[[int], int]) -> Fields:
-    """Return an error about a query with places in the client's statement.
-
-    Parameters
-    ----------
-    written_at : callable
-        Returns the place in the client's statement of one in the query that was asked.
-    """
+    """Return an error about a query with places in the client's statement, which `written_at` tells."""
     places = []
 
     def moved(match: re.Match[str]) -> str:
         places.append(written_at(int(match[2])))
         return f"{match[1]}{places[-1]}"
 
-    found = without_places(fields)
+    moved_fields = without_places(fields)
     if b"D" in fields:
-        found[b"D"] = encoded(_PLACE.sub(moved, decoded(fields[b"D"])))
+        moved_fields[b"D"] = encoded(_PLACE.sub(moved, decoded(fields[b"D"])))
     if places and places[0]:
-        found[b"P"] = str(places[0] + 1).encode()
-    return found
+        moved_fields[b"P"] = str(places[0] + 1).encode()
+    return moved_fields
 
 
 def without_places(fields: Fields) -> Fields:

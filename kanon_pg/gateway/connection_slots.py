@@ -25,32 +25,14 @@ class TooManyClients(KanonError):
 
 @dataclass(eq=False, slots=True)
 class ConnectionSlot:
-    """The slot of one connection.
-
-    Parameters
-    ----------
-    address : str
-        Where it comes from, as `client_address` gives it.
-    logged_in : bool
-        Whether it is a session's.
-    """
+    """The slot of a connection from an address, as `client_address` gives it; a session's once logged in."""
 
     address: str
     logged_in: bool = False
 
 
 class ConnectionSlots:
-    """Counts sessions and connections that have not logged in.
-
-    Parameters
-    ----------
-    connections : int
-        Sessions at the same time.
-    per_address : int
-        Sessions of one address.
-    unauthenticated : int
-        Connections that are not logged in, besides the sessions.
-    """
+    """Counts sessions and connections that have not logged in; the limits are those of `ClientLimits`."""
 
     def __init__(self, connections: int, per_address: int, unauthenticated: int) -> None:
         self._connections = connections

@@ -28,15 +28,7 @@ _GAVE_WAY_LOGGED = 1_000  # one line of the log for so many
 
 
 class Listener:
-    """Listens on one address.
-
-    Parameters
-    ----------
-    host : str
-        Address to listen on; with a leading slash a folder for a Unix socket.
-    port : int
-        Port; 0 lets the system choose one.
-    """
+    """Listens on one address, as `GatewayOptions` has it."""
 
     def __init__(self, shared: GatewayState, host: str, port: int) -> None:
         self._shared = shared
@@ -186,15 +178,15 @@ def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContex
     return context
 
 
-def _tls_to_server(found: Endpoint) -> ssl.SSLContext | None:
+def _tls_to_server(server: Endpoint) -> ssl.SSLContext | None:
     """Return settings that check the server as strictly as the gateway's own connection did."""
-    if not found.encrypted:
+    if not server.encrypted:
         return None
-    context = ssl.create_default_context(cafile=found.root_certificate)
-    if found.mode not in ("verify-ca", "verify-full"):
+    context = ssl.create_default_context(cafile=server.root_certificate)
+    if server.mode not in ("verify-ca", "verify-full"):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif found.mode == "verify-ca":
+    elif server.mode == "verify-ca":
         context.check_hostname = False
     return context
 
@@ -221,12 +213,7 @@ def require_private(host: str, *, encrypted: bool) -> None:
 
 
 async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedNames]:
-    """Start a gateway.
-
-    Returns
-    -------
-    tuple of Listener and ProtectedNames
-        Running; `Listener.stop` and `ProtectedNames.close` end it.
+    """Start a gateway; `Listener.stop` and `ProtectedNames.close` end it.
 
     Raises
     ------
@@ -238,8 +225,8 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedName
     names = ProtectedNames(options.dsn)
     try:
         await names.start()
-        found = await asyncio.to_thread(endpoint, options.dsn)
-        upstream = Upstream(found.host, found.port, found.database, _tls_to_server(found))
+        server = await asyncio.to_thread(endpoint, options.dsn)
+        upstream = Upstream(server.host, server.port, server.database, _tls_to_server(server))
         shared = GatewayState(upstream, names, options.limits, tls, options.trusts_server)
         listener = Listener(shared, options.host, options.port)
         await listener.start()
@@ -250,18 +237,7 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedName
 
 
 async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> None:
-    """Serve until SIGTERM or SIGINT.
-
-    Parameters
-    ----------
-    ready : callable
-        Called with the port once clients can connect.
-
-    Raises
-    ------
-    KanonError
-        As `open_gateway`.
-    """
+    """Serve until SIGTERM or SIGINT; `ready` is called with the port once clients can connect."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -16,32 +16,14 @@ _MAX_REQUESTS = 3
 
 @dataclass(frozen=True, slots=True)
 class ClientLogin:
-    """A login that the client has begun.
-
-    Parameters
-    ----------
-    server : Wire
-        The connection that was opened for it.
-    user : str
-        As the client gives it, for the log.
-    """
+    """A login that the client has begun: the connection that was opened for it, and the user for the log."""
 
     server: Wire
     user: str
 
 
 async def accept_login(client: Wire, shared: GatewayState, address: str) -> ClientLogin | None:
-    """Answer first packets until one begins a login, and pass that on.
-
-    Parameters
-    ----------
-    address : str
-        The client's, as `kanon_pg.gateway.connection_slots.client_address` gives it.
-
-    Returns
-    -------
-    ClientLogin or None
-        None if the client left, or only wanted to cancel.
+    """Answer first packets until one begins a login, and pass that on; None if the client left or cancelled.
 
     Raises
     ------

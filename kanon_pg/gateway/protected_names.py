@@ -21,13 +21,7 @@ _KEPT_SECONDS = 5.0
 
 
 class ProtectedNames:
-    """Knows the names of protected relations.
-
-    Parameters
-    ----------
-    dsn : str
-        Of the gateway's own connection.
-    """
+    """Knows the names of protected relations, by a connection of the gateway's own."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
@@ -89,14 +83,14 @@ class ProtectedNames:
 
 
 def _check(db: PsycopgDatabase) -> None:
-    found = db.row(statement("gateway_rights"))
-    if not found["is_installed"]:
+    rights = db.row(statement("gateway_rights"))
+    if not rights["is_installed"]:
         raise InstallError(
             "The database has no kanon functions for queries.",
             hint="Run `kanon install`; the server needs PL/Python.",
         )
-    if not found["is_permitted"]:
-        role = Identifier((found["role"],))
+    if not rights["is_permitted"]:
+        role = Identifier((rights["role"],))
         raise NotPermitted(
             f"Role {role} may not read the names of protected relations.",
             hint=f"GRANT USAGE ON SCHEMA kanon TO {role}; GRANT SELECT ON kanon.protected_names TO {role};",

@@ -1,6 +1,6 @@
 """Framing of the PostgreSQL protocol, version 3: bytes to messages and back. Knows neither SQL nor sockets.
 
-Only messages that the gateway has to understand are taken apart; all others pass as they came. That, and
+Only messages that the gateway has to understand are read; all others pass as they came. That, and
 bounds on lengths before anything is stored, is why no codec library does this.
 """
 
@@ -35,15 +35,7 @@ class ProtocolViolation(KanonError):
 
 @dataclass(frozen=True, slots=True)
 class WireMessage:
-    """A message with its type.
-
-    Parameters
-    ----------
-    kind : bytes
-        One byte, for example ``b"Q"``.
-    body : bytes
-        What follows the length.
-    """
+    """A message: its type, one byte such as ``b"Q"``, and what follows the length."""
 
     kind: bytes
     body: bytes = b""
@@ -54,13 +46,7 @@ class WireMessage:
 
 
 class Incoming:
-    """Splits the bytes from a client into messages.
-
-    Parameters
-    ----------
-    longest : int
-        Bytes of the longest message that is taken; may be changed between messages.
-    """
+    """Splits the bytes from a client into messages of `longest` bytes at most, which may be changed."""
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
@@ -99,11 +85,11 @@ class Outgoing:
 
     @property
     def between_messages(self) -> bool:
-        """Whether everything fed so far ended with a whole message."""
+        """Whether everything fed so far ended with a message."""
         return not self._passing and not self._rest
 
     def feed(self, data: bytes) -> Iterator[WireMessage | bytes]:
-        """Add bytes; yield whole messages to inspect, and pieces of all others, in order."""
+        """Add bytes; yield messages to inspect, and pieces of all others, in order."""
         data = self._rest + data if self._rest else data
         start, position = 0, min(self._passing, len(data))
         self._passing -= position
@@ -182,12 +168,8 @@ class Bind:
 
     Parameters
     ----------
-    portal, statement : bytes
-        Their names.
     formats : tuple of int
         Of the parameters, as the protocol abbreviates them.
-    values : tuple of (bytes or None)
-        The parameters.
     results : bytes
         The formats of the columns, as they came.
     """
@@ -224,13 +206,13 @@ def bound(body: bytes) -> Bind:
 def fields_of(data: bytes, start: int = 0) -> tuple[tuple[bytes | None, ...], int]:
     """Return the values in a message from a place on, where their number stands, and where they end."""
     (count,) = struct.unpack_from("!H", data, start)
-    place, found = start + 2, []
+    place, values = start + 2, []
     for _ in range(count):
         (length,) = _LENGTH.unpack_from(data, place)
         place += 4
-        found.append(None if length < 0 else data[place : place + length])
+        values.append(None if length < 0 else data[place : place + length])
         place += max(0, length)
-    return tuple(found), place
+    return tuple(values), place
 
 
 def parameter_types(body: bytes) -> tuple[int, ...]:

@@ -32,8 +32,6 @@ class Question:
     ----------
     before, after : str
         What stands around the query: DECLARE and COPY have one inside.
-    query : str
-        The query itself.
     takes_parameters : bool
         Whether PostgreSQL lets the statement have parameters; COPY has none.
     returns_rows : bool
@@ -48,12 +46,7 @@ class Question:
 
 
 def question(text: str, names: Collection[str]) -> Question | None:
-    """Return the query of a statement if it may name a protected relation.
-
-    Parameters
-    ----------
-    names : collection of str
-        Names of protected relations.
+    """Return the query of a statement if it may have one of the names of protected relations.
 
     Examples
     --------
@@ -116,14 +109,7 @@ class ConstantText:
 
 
 def with_constants(text: str, values: Sequence[str | None], types: Sequence[int]) -> ConstantText:
-    """Return a query in which constants of the types stand for its parameters.
-
-    Parameters
-    ----------
-    values : sequence of (str or None)
-        As text; None for NULL.
-    types : sequence of int
-        OIDs of their types.
+    """Return a query in which constants of types, by their OIDs, stand for its parameters.
 
     Examples
     --------

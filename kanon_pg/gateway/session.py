@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kanon_pg.errors import KanonError
-from kanon_pg.gateway import blocks as asked
+from kanon_pg.gateway import blocks as requests
 from kanon_pg.gateway import protocol
 from kanon_pg.gateway.awaited import ENDING, AwaitedAnswers, OwnRequest
 from kanon_pg.gateway.blocks import Blocks
@@ -33,13 +33,7 @@ _HINT = (
 
 
 class ClientSession:
-    """Passes messages between one client and a connection of its own to the server.
-
-    Parameters
-    ----------
-    slot : ConnectionSlot
-        The connection's; it becomes a session's once the login is complete.
-    """
+    """Passes messages between one client and a connection of its own to the server."""
 
     def __init__(self, client: Wire, shared: GatewayState, slot: ConnectionSlot) -> None:
         self._client = client
@@ -164,16 +158,16 @@ class ClientSession:
         """Pass a message on, or what stands for it."""
         match message.kind:
             case b"Q":
-                found = await self._question(protocol.text_of(message.body))
-                if found is not None:
-                    await self._simple(found, message)
+                statement = await self._question(protocol.text_of(message.body))
+                if statement is not None:
+                    await self._simple(statement, message)
                     return
             case b"P":
                 name, text = protocol.parsed(message.body)
-                found = await self._question(text)
+                statement = await self._question(text)
                 self._prepared.pop(name, None)
-                if found is not None:
-                    self._prepared[name] = found
+                if statement is not None:
+                    self._prepared[name] = statement
             case b"B" if self._prepared:
                 given = protocol.bound(message.body)
                 if given.statement in self._prepared:
@@ -187,49 +181,53 @@ class ClientSession:
         self._statements += 1
         return question(text, await self._shared.names.current())
 
-    async def _simple(self, found: Question, message: WireMessage) -> None:
+    async def _simple(self, statement: Question, message: WireMessage) -> None:
         """Answer a statement of the simple protocol, by messages of the other one."""
-        blocks = await self._blocks(found, found.query, lambda place: len(found.before) + place)
+        blocks = await self._blocks(statement, statement.query, lambda place: len(statement.before) + place)
         if blocks is not None and not blocks.is_about_people:
             self._pass(message)
             return
         if blocks is not None:
-            self._ask(asked.resting(found, blocks), asked.without_places)
-            self._ask([asked.rows_bound(found, blocks, b"", b"\0\0")], asked.without_places)
-            if found.returns_rows:
+            self._ask(requests.resting(statement, blocks), requests.without_places)
+            self._ask([requests.rows_bound(statement, blocks, b"", b"\0\0")], requests.without_places)
+            if statement.returns_rows:
                 self._pass(WireMessage(b"D", b"P\0"))
             self._pass(WireMessage(b"E", b"\0\0\0\0\0"))
         self._pass(WireMessage(b"S"))
 
-    async def _bind(self, found: Question, given: Bind, message: WireMessage) -> None:
+    async def _bind(self, statement: Question, given: Bind, message: WireMessage) -> None:
         """Bind the rest in place of a statement, whose parameters and columns are those that it describes."""
-        constant = with_constants(found.query, (), ())
+        constant = with_constants(statement.query, (), ())
         if given.values:
             described = await self._answer([WireMessage(b"D", b"S" + given.statement + b"\0")], dict)
             types = protocol.parameter_types(described[0].body) if described else ()
             read = None
             if len(types) == len(given.values):
-                read = await self._answer(asked.reading(given, types), asked.without_places)
+                read = await self._answer(requests.reading(given, types), requests.without_places)
             if read is None:  # the server has skipped it, or refuses as many parameters
                 self._pass(message)
                 return
-            constant = with_constants(found.query, asked.texts(read), types)
+            constant = with_constants(statement.query, requests.texts(read), types)
         blocks = await self._blocks(
-            found, constant.text, lambda place: len(found.before) + constant.written_at(place)
+            statement, constant.text, lambda place: len(statement.before) + constant.written_at(place)
         )
         if blocks is None or not blocks.is_about_people:
             self._pass(message)
             return
-        self._ask(asked.resting(found, blocks), asked.without_places)
-        self._pass(asked.rows_bound(found, blocks, given.portal, given.results))
+        self._ask(requests.resting(statement, blocks), requests.without_places)
+        self._pass(requests.rows_bound(statement, blocks, given.portal, given.results))
 
-    async def _blocks(self, found: Question, text: str, written_at: Callable[[int], int]) -> Blocks | None:
+    async def _blocks(
+        self, statement: Question, text: str, written_at: Callable[[int], int]
+    ) -> Blocks | None:
         """Return the blocks of a query; None if it is refused, which the client has been told."""
         self._queries += 1
-        rows = await self._answer(asked.asking(text), lambda fields: asked.places_written(fields, written_at))
+        rows = await self._answer(
+            requests.asking(text), lambda fields: requests.places_written(fields, written_at)
+        )
         if rows is None:
             return None
-        blocks = asked.answered(rows)
+        blocks = requests.answered(rows)
         for notice in blocks.notices:
             fields = {b"S": b"NOTICE", b"V": b"NOTICE", b"C": b"00000", b"M": protocol.encoded(notice)}
             await self._client.send(protocol.notice_message(b"N", fields).encode())

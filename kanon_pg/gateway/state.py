@@ -17,10 +17,8 @@ class ClientLimits:
 
     Parameters
     ----------
-    connections : int
-        Sessions at the same time, >= 1.
-    per_address : int
-        Sessions of one address, >= 1.
+    connections, per_address : int
+        Sessions at the same time, at all and of one address, >= 1.
     unauthenticated : int
         Connections at the same time whose login is not complete, besides the sessions, >= 1.
     message_bytes : int
@@ -47,8 +45,6 @@ class Upstream:
     ----------
     host : str
         A name or address; with a leading slash the folder of a Unix socket.
-    database : str
-        The database that is served.
     tls : ssl.SSLContext or None
         How to talk to it over TCP.
     """
@@ -65,19 +61,12 @@ class GatewayState:
 
     Parameters
     ----------
-    names : ProtectedNames
-        Knows which statements may be about people.
     tls : ssl.SSLContext or None
         How to talk to clients; clients without TLS are refused then.
     trusts_server : bool
         Whether a role may come in that the server does not ask for a password.
     keys : dict
         Keys for cancelling that clients got, with those of the server.
-
-    Attributes
-    ----------
-    slots : ConnectionSlots
-        Those of the connections.
     """
 
     upstream: Upstream

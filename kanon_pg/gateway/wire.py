@@ -61,8 +61,8 @@ class Wire(asyncio.Protocol):
             return client_address(address[0])
         connection = self.transport.get_extra_info("socket")
         if hasattr(socket, "SO_PEERCRED"):
-            found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-            return f"account {_CREDENTIALS.unpack(found)[1]}"
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+            return f"account {_CREDENTIALS.unpack(credentials)[1]}"
         return "socket"
 
     @property
@@ -135,12 +135,12 @@ class Wire(asyncio.Protocol):
             self._loop.add_reader(copied.fileno(), readable.set)
             try:
                 await readable.wait()
-                found = copied.recv(1, socket.MSG_PEEK)
+                first = copied.recv(1, socket.MSG_PEEK)
             finally:
                 self._loop.remove_reader(copied.fileno())
-        if found != TLS_RECORD:
+        if first != TLS_RECORD:
             self.transport.resume_reading()
-        return found
+        return first
 
     async def read(self) -> bytes:
         """Return what has arrived, at least one byte; nothing at the end."""

@@ -72,8 +72,8 @@ def answer_exactly(
 
 def _read(asking: Asking, planned: PlannedBlock, form: Guarded, kinds: Mapping[str, str]) -> _ReadBlock:
     text = f"{form.typed(kinds)} LIMIT {asking.most_rows + 1}"
-    found = asking.db.read(Statement(text, ("text",)), str(asking.record_of(planned).seed))
-    asking.require_few(found)
+    groups = asking.db.read(Statement(text, ("text",)), str(asking.record_of(planned).seed))
+    asking.require_few(groups)
     keys = [f"k{number}" for number in range(1, len(planned.block.keys) + 1)]
     people = [f"n{number}" for number in range(1, len(planned.block.figures) + 1)]
     rows = [
@@ -84,9 +84,9 @@ def _read(asking: Asking, planned: PlannedBlock, form: Guarded, kinds: Mapping[s
             row["counts"],
             row["sketch"],
         )
-        for row in found
+        for row in groups
     ]
-    return _ReadBlock(planned, form, kinds, rows, [{name: row[name] for name in kinds} for row in found])
+    return _ReadBlock(planned, form, kinds, rows, [{name: row[name] for name in kinds} for row in groups])
 
 
 def _recorded(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -42,35 +41,39 @@ class NoiseSettings:
     per_login: float = 1.0
 
 
-def _is_number(value: Any, above: float, most: float) -> bool:
-    return type(value) in {int, float} and math.isfinite(value) and above < value <= most
+OptionTest = Callable[[Any], bool]
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 1 <= value <= 100_000
+def is_integer(least: int, most: int) -> OptionTest:
+    """Return the test that an option is an integer within bounds."""
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def is_number(above: float, most: float) -> OptionTest:
+    """Return the test that an option is a number above a bound, and at most another."""
+    return lambda value: type(value) in {int, float} and above < value <= most
 
 
 def _is_bounds(value: Any) -> bool:
     return isinstance(value, Mapping) and all(
         isinstance(pair, list | tuple)
         and len(pair) == 2
-        and all(_is_number(one, -1e15, 1e15) for one in pair)
+        and all(map(is_number(-1e15, 1e15), pair))
         and pair[0] < pair[1]
         for pair in value.values()
     )
 
 
-_TESTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "epsilon": (lambda value: _is_number(value, 0, 100), "a number above 0, at most 100"),
-    "delta": (
-        lambda value: _is_number(value, 0, 0.01),
-        "a number above 0, far below 1 divided by the people",
-    ),
-    "rows_per_person": (_is_count, "a whole number from 1 to 100000"),
-    "groups_per_person": (_is_count, "a whole number from 1 to 100000"),
+_SHARE = is_number(0, 1), "a number above 0, at most 1"
+_COUNT = is_integer(1, 100_000), "a whole number from 1 to 100000"
+_TESTS: Mapping[str, tuple[OptionTest, str]] = {
+    "epsilon": (is_number(0, 100), "a number above 0, at most 100"),
+    "delta": (is_number(0, 0.01), "a number above 0, far below 1 divided by the people"),
+    "rows_per_person": _COUNT,
+    "groups_per_person": _COUNT,
     "bounds": (_is_bounds, "an object of columns, each with two numbers, the lower one first"),
-    "per_query": (lambda value: _is_number(value, 0, 1), "a number above 0, at most 1"),
-    "per_login": (lambda value: _is_number(value, 0, 1), "a number above 0, at most 1"),
+    "per_query": _SHARE,
+    "per_login": _SHARE,
 }
 _NEEDED = ("epsilon", "delta", "rows_per_person", "groups_per_person")
 

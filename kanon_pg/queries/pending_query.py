@@ -29,20 +29,14 @@ Operation = Callable[[Database, "PendingQuery"], Any]
 
 @dataclass(slots=True)
 class PendingQuery:
-    """A query of the current call, and its result.
+    """A query of the current call, and its result, or why there is none.
 
     Parameters
     ----------
-    role, login : str
-        Whose rights and whose budgets count.
     operation : callable
         What to do with it under the rights of the reading role.
     locked : frozenset of int
         OIDs of the relations that are locked.
-    result : Any
-        What `operation` returned.
-    error : KanonError or None
-        Why there is no result.
     marks : list of NamedMark
         Of records, which the database has to know before the result leaves.
     """
@@ -62,16 +56,6 @@ _pending: list[PendingQuery] = []
 
 def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> Any:
     """Run an operation with the rights of the reading role, in one snapshot of its own.
-
-    Parameters
-    ----------
-    operation : callable
-        Receives a database with the reading role's rights, and the pending query.
-
-    Returns
-    -------
-    Any
-        What `operation` returned.
 
     Raises
     ------
@@ -120,13 +104,7 @@ def lock_pending(db: Database) -> None:
 
 
 def lock_relations(db: Database, query: QueryRequest, role: str) -> frozenset[int]:
-    """Lock what a query may name, as reading it would do, until the transaction ends.
-
-    Returns
-    -------
-    frozenset of int
-        OIDs of the relations, whose names cannot change until then; empty if they keep changing.
-    """
+    """Lock what a query may name until the transaction ends; return OIDs, none if names keep changing."""
     try:
         names = names_in(scan(query.text))
     except Refusal:

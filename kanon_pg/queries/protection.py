@@ -26,15 +26,6 @@ def protect(
 ) -> None:
     """Enable queries on a relation, or change the rules under which it answers them.
 
-    Parameters
-    ----------
-    k : int
-        Fewest people behind every part of an answer, 2 to 100.
-    options : mapping or None
-        Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
-    folder : str, optional
-        Folder of the records of answers, as in `kanon_pg.queries.record.records.open_record`.
-
     Raises
     ------
     InputError

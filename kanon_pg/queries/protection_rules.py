@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, as_given
-from kanon_pg.queries.noise_settings import NoiseSettings, noise_settings
+from kanon_pg.queries.noise_settings import NoiseSettings, OptionTest, is_integer, is_number, noise_settings
 from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 
 
@@ -56,21 +56,12 @@ class ProtectionRules:
 def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
     """Return the rules under which a relation answers.
 
-    Parameters
-    ----------
-    db : Database
-        May read ``kanon.protection``.
-
-    Returns
-    -------
-    ProtectionRules or None
-        Its own rules, or those of the nearest protected table whose partition or child it is; None if it is
-        not protected.
+    Partitions and children have those of the nearest protected table above; None is not protected.
     """
-    found = db.rows(statement("fetch_protection"), oid)
-    if not found:
+    rows = db.rows(statement("fetch_protection"), oid)
+    if not rows:
         return None
-    row = dict(found[0])
+    row = dict(rows[0])
     noise, roles = json.loads(row.pop("noise")), json.loads(row.pop("exact_for"))
     return ProtectionRules(
         **row, noise=None if noise is None else noise_settings(noise), exact_for=tuple(roles)
@@ -78,43 +69,30 @@ def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
 
 
 _LARGEST = 2**31 - 1
-_LONGEST = 1e9
-
-OptionTest = Callable[[Any], bool]
 
 
-def _is_whole(least: int, most: int) -> OptionTest:
-    return lambda value: type(value) is int and least <= value <= most
+def _is_limit(value: Any) -> bool:
+    return value is None or is_integer(1, _LARGEST)(value)
 
 
-def _is_number(above: float, most: float) -> OptionTest:
-    return lambda value: type(value) in {int, float} and above < value <= most
-
-
-def _is_none_or(test: OptionTest) -> OptionTest:
-    return lambda value: value is None or test(value)
+def _is_roles(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _is_one_of(*choices: str) -> tuple[OptionTest, str]:
     return lambda value: value in choices, "one of " + ", ".join(choices)
 
 
-_COUNT = "null or a whole number from 1"
-_SECONDS = "a number of seconds above 0"
-
 _RULES: Mapping[str, tuple[OptionTest, str]] = {
     "mode": _is_one_of("reject", "suppress"),
-    "queries": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
-    "refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
-    "seconds": (_is_number(0, 86_400), "a number of seconds above 0, at most a day"),
-    "rows": (_is_whole(1, 1_000_000), "a whole number from 1 to 1000000"),
+    "queries": (_is_limit, "null or a whole number from 1"),
+    "refusals": (_is_limit, "null or a whole number from 1"),
+    "seconds": (is_number(0, 86_400), "a number of seconds above 0, at most a day"),
+    "rows": (is_integer(1, 1_000_000), "a whole number from 1 to 1000000"),
     "beside_releases": _is_one_of(*BESIDE_RELEASES),
     # `noise_settings` says what is wrong with it
     "noise": (lambda _: True, "null or an object"),
-    "exact_for": (
-        lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
-        "a list of roles",
-    ),
+    "exact_for": (_is_roles, "a list of roles"),
 }
 
 
@@ -133,7 +111,7 @@ def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules
     InputError
         With a sentence for the first thing that is wrong.
     """
-    if not _is_whole(2, 100)(k):
+    if not is_integer(2, 100)(k):
         raise InputError(
             "k must be a whole number from 2 to 100.",
             hint="For example: SELECT kanon_protect('patients', 5);",

@@ -13,15 +13,7 @@ from kanon_pg.queries.reading.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """A query as the analyst wrote it.
-
-    Parameters
-    ----------
-    parameters : tuple of (str or None)
-        Values of ``$1``, ``$2`` ... as text; None for NULL.
-    search_path : tuple of str
-        Schemas that the analyst's session tries, in order, for names without a schema.
-    """
+    """A query as it was written, with values of ``$1``, ``$2`` ... as text, and the session's schemas."""
 
     text: str
     parameters: tuple[str | None, ...] = ()

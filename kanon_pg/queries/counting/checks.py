@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.counting.rows import BlockRows, grouped, table
+from kanon_pg.queries.counting.block_rows import BlockRows, grouped, table
 from kanon_pg.queries.people.failing import COMPARISONS
 from kanon_pg.queries.reading.blocks import aliases
 from kanon_pg.queries.reading.findings import Refusal

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kanon_pg.queries.counting.block_rows import BlockRows, both, filtered, grouped, record, table, typed
 from kanon_pg.queries.counting.checks import require_no_failing_constants, types_of
 from kanon_pg.queries.counting.hashes import LARGEST, folded, person_hash, row_hash, text_of
-from kanon_pg.queries.counting.rows import BlockRows, both, filtered, grouped, record, table, typed
 from kanon_pg.queries.people.people import People
 from kanon_pg.queries.reading.blocks import EXTREMES, PERCENTILES, SPREADS, Block, Figure, aliases
 from kanon_pg.queries.reading.trees import Tree
@@ -23,14 +23,10 @@ NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is counted for one figure.
+    """What is counted for one figure: its set of known rows, and the fewest people that it needs.
 
     Parameters
     ----------
-    set : int
-        Number of its set of known rows.
-    needed : int
-        Fewest people.
     is_chosen : bool
         Whether secret columns choose among the known rows.
     """
@@ -84,15 +80,7 @@ class Guarded:
 
 
 def guarded(block: Block, people: People, constants: Sequence[str], *, k: int, buckets: int) -> Guarded:
-    """Return the SQL of a block.
-
-    Parameters
-    ----------
-    k : int
-        Fewest people.
-    buckets : int
-        Of each sketch.
-    """
+    """Return the SQL of a block, of fewest people k, with sketches of some buckets."""
     seconds = [
         number
         for number, figure in enumerate(block.figures, 1)
@@ -130,7 +118,7 @@ class _Writer:
         self.sums = [f"h{number}" for number in range(len(rows.filters) * len(self.channels))]
         self.shown_columns = _ShownColumns()
         self.values: dict[str, str] = {}
-        """SQL of values of tables as a whole, with names."""
+        """SQL of values of all rows of a table, with names."""
 
     def written(self) -> Guarded:
         tables = [
@@ -322,7 +310,7 @@ class _Writer:
         return f"{argument} IS NOT NULL AND {argument} IS DISTINCT FROM ({self.commonest(figure)})"
 
     def commonest(self, figure: Figure) -> str:
-        """Return SQL of the commonest value of a figure's argument in the whole table."""
+        """Return SQL of the commonest value of a figure's argument in its table."""
         assert figure.argument is not None  # noqa: S101 - callers check
         alias, _ = min(self.block.secrets([figure.argument]))
         value = self.rows.sql(figure.argument)

@@ -87,11 +87,6 @@ def judge(
     ----------
     conflicting : callable
         Takes sets, and returns the positions of those that conflict with what was disclosed before.
-
-    Returns
-    -------
-    Judgement
-        Takes about 1 ms for ten rows.
     """
     return _Judge(rows, form, conflicting, k, buckets).judgement()
 
@@ -109,6 +104,8 @@ class _Judge:
         self.groups: dict[Keys, list[int]] = defaultdict(list)
         self.sketches: dict[Keys, Sketches] = {}
         self.figures: dict[_Set, FigureSet] = {}
+        self.allowed: dict[_Set, bool] = {}
+        """What the record said of sets."""
         self.used = sorted({measure.set for measure in form.measures}) or [0]
         self.shape = Shape(buckets, k)
         for position, row in enumerate(rows):
@@ -138,24 +135,21 @@ class _Judge:
             here = {self.secret_key(self.rows[one]) for one in positions}
             for secret in (one for one in seen if one not in here):
                 known, chosen = iter(keys), iter(secret)
-                whole = tuple(
-                    next(chosen if place in self.form.secret_keys else known)
-                    for place in range(len(keys) + len(secret))
-                )
-                yield BlockRow(whole, 0, nobody, b"", b"")
+                places = range(len(keys) + len(secret))
+                all_keys = tuple(next(chosen if one in self.form.secret_keys else known) for one in places)
+                yield BlockRow(all_keys, 0, nobody, b"", b"")
 
     def judgement(self) -> Judgement:
         shown = {position for position, row in enumerate(self.rows) if self.has_enough(row)}
         lacks_secretly = self.form.chooses_secretly and len(shown) < len(self.rows)
-        allowed: dict[_Set, bool] = {}
         while True:
             self.leave_out(shown)
-            found = self.disclosed(shown)
-            bad = self.too_close(found, allowed)
+            disclosed = self.disclosed(shown)
+            bad = self.too_close(disclosed)
             if not bad:
-                return Judgement(frozenset(shown), lacks_secretly, tuple(map(self.figure_set, found)))
+                return Judgement(frozenset(shown), lacks_secretly, tuple(map(self.figure_set, disclosed)))
             for one in bad:
-                shown -= set(self.smallest_group(shown, *found[one]))
+                shown -= set(self.smallest_group(shown, *disclosed[one]))
 
     # --- E1, and what is left out --------------------------------------------------------------------------
 
@@ -194,58 +188,56 @@ class _Judge:
 
     def together(self, positions: Sequence[int]) -> list[int]:
         """Return how many people several rows have in each figure, at least."""
-        found = []
+        totals, entry = [], struct.Struct(f">{1 + len(self.form.measures)}h")
         for place in range(len(self.form.measures)):
             counts = [self.rows[one].counts[place] for one in positions]
             if all(count == NOBODY for count in counts):
-                found.append(NOBODY)
+                totals.append(NOBODY)
             elif self.form.divides_people or len(counts) == 1:
-                found.append(sum(max(count, 0) for count in counts))
+                totals.append(sum(max(count, 0) for count in counts))
             else:
+                # people may stand in several rows: a bucket has as many as it has in one of these, at least
                 most: dict[int, int] = defaultdict(int)
                 for one in positions:
-                    for bucket, *people in struct.iter_unpack(
-                        f">{1 + len(self.form.measures)}h", self.rows[one].by_bucket
-                    ):
+                    for bucket, *people in entry.iter_unpack(self.rows[one].by_bucket):
                         most[bucket] = max(most[bucket], people[place])
-                found.append(sum(most.values()))
-        return found
+                totals.append(sum(most.values()))
+        return totals
 
     # --- E2 ------------------------------------------------------------------------------------------------
 
     def disclosed(self, shown: set[int]) -> dict[_Set, tuple[tuple[int, ...], Keys]]:
         """Return the sets of the known groups that are shown and of their roll-ups, and where each stands."""
-        width = max(map(len, self.groups), default=0)
+        width, channels = max(map(len, self.groups), default=0), len(self.form.channels)
         groups = [keys for keys, positions in self.groups.items() if not shown.isdisjoint(positions)]
-        found: dict[_Set, tuple[tuple[int, ...], Keys]] = {}
+        sets: dict[_Set, tuple[tuple[int, ...], Keys]] = {}
         for size in range(width, -1, -1):
             for subset in combinations(range(width), size):
                 for keys, sketches in self.rolled_up(groups, subset).items():
                     for number in self.used:
-                        channels = len(self.form.channels)
                         own = sketches[number * channels : (number + 1) * channels]
                         if any(own):
-                            found.setdefault((self.form.rounded[number], number, own), (subset, keys))
-        return found
+                            sets.setdefault((self.form.rounded[number], number, own), (subset, keys))
+        return sets
 
-    def too_close(self, found: Mapping[_Set, object], allowed: dict[_Set, bool]) -> set[_Set]:
+    def too_close(self, sets: Mapping[_Set, object]) -> set[_Set]:
         """Return the sets that conflict with what was disclosed before, or with each other."""
-        new = [one for one in found if one not in allowed]
+        new = [one for one in sets if one not in self.allowed]
         against = set(self.conflicting([self.figure_set(one) for one in new])) if new else set()
-        allowed |= {one: place not in against for place, one in enumerate(new)}
-        bad = {one for one in found if not allowed[one]}
-        # those of one condition differ by whole groups
+        self.allowed |= {one: place not in against for place, one in enumerate(new)}
+        bad = {one for one in sets if not self.allowed[one]}
+        # those of one condition differ by groups as they are
         near: dict[tuple[str, int], list[_Set]] = defaultdict(list)
-        for one in found if len(self.used) > 1 else ():
+        for one in sets if len(self.used) > 1 else ():
             keys = {name: self.shape.keys(0, sketch) for name, sketch in self.figure_set(one).named().items()}
-            met = {
+            candidates = {
                 other
                 for name, own in keys.items()
                 for key in self.sought(own)
                 for other in near.get((name, key), ())
                 if other[1] != one[1]
             }
-            if any(conflict(self.figure_set(one), self.figure_set(other), self.k) for other in met):
+            if any(conflict(self.figure_set(one), self.figure_set(other), self.k) for other in candidates):
                 bad.add(one)
             for name, own in keys.items():
                 for key in (*own.stored, *own.single, *[_TINY] * own.is_tiny):
@@ -260,13 +252,11 @@ class _Judge:
             yield _TINY
 
     def rolled_up(self, groups: Iterable[Keys], subset: tuple[int, ...]) -> dict[Keys, Sketches]:
-        found: dict[Keys, Sketches] = {}
+        sums: dict[Keys, Sketches] = {}
         for keys in groups:
-            part = tuple(keys[place] for place in subset)
-            own = self.sketches[keys]
-            before = found.get(part)
-            found[part] = own if before is None else tuple(map(int.__add__, before, own))
-        return found
+            part, own = tuple(keys[place] for place in subset), self.sketches[keys]
+            sums[part] = tuple(map(int.__add__, sums[part], own)) if part in sums else own
+        return sums
 
     def smallest_group(self, shown: set[int], subset: tuple[int, ...], keys: Keys) -> Sequence[int]:
         """Return the known group of a roll-up that has the fewest people; none if all are left out."""
@@ -290,8 +280,7 @@ class _Judge:
 
     def figure_set(self, one: _Set) -> FigureSet:
         """Return the sketches of one set, by channel."""
-        found = self.figures.get(one)
-        if found is None:
+        if one not in self.figures:
             column, _, sketches = one
             named = dict(zip(self.form.channels, map(self.packed, sketches), strict=True))
             contents = {name: sketch for name, sketch in named.items() if name.startswith("content:")}
@@ -301,8 +290,8 @@ class _Judge:
                 mark = crc32((column or "").encode()) & _MASK
                 (first,) = struct.unpack("I", sketch[:4])
                 contents[f"rounded:{name}"] = struct.pack("I", (first + mark) & _MASK) + sketch[4:]
-            found = self.figures[one] = FigureSet(named["people"], tables, contents)
-        return found
+            self.figures[one] = FigureSet(named["people"], tables, contents)
+        return self.figures[one]
 
     def packed(self, sketch: int) -> bytes:
         """Return the buckets of a sketch, 4 bytes each."""

@@ -18,8 +18,8 @@ def query_reader(db: Database, oids: Sequence[int]) -> int | None:
     What superusers own runs trusted code. What others own is read together only if it is one owner's, and
     with the rights of the reader that has no others' tables: code of theirs finds nothing else.
     """
-    found = db.row(statement("query_reader"), list(oids))
-    owners, reader = found["owners"], found["reader"]
+    readers = db.row(statement("query_reader"), list(oids))
+    owners, reader = readers["owners"], readers["reader"]
     if not owners:
         return None
     if len(owners) > 1:

@@ -1,4 +1,4 @@
-"""How blocks are read: as a whole whatever matches, and out of the server's statistics."""
+"""How blocks are read: in full whatever matches, and out of the server's statistics."""
 
 from __future__ import annotations
 

@@ -16,14 +16,10 @@ from kanon_pg.queries.record.records import open_record
 def accounts(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
     """Return a row for each login that got noise, and one without a login for all, by space of people.
 
-    Returns
-    -------
-    list of dict
-        ``relation``, ``login``, ``answers``, ``epsilon`` and ``delta`` (of the account), ``epsilon_spent``
-        (at this delta), ``epsilon_left``, ``delta_spent`` (of thresholds) and ``share_left`` (of what a block
-        costs a part of).
+    ``epsilon`` and ``delta`` are those of the account, at which ``epsilon_spent`` is; ``delta_spent`` is that
+    of thresholds; ``share_left`` is what a block costs a part of.
     """
-    found = []
+    table = []
     for row in db.rows(statement("list_records")):
         _, record = open_record(db, row["space"], folder)
         spent = record.spent()
@@ -36,10 +32,10 @@ def accounts(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]
         for login in (None, *sorted({login for login, _ in spent})):
             losses = [Loss(*loss[:2]) for one, loss in spent if login in {None, one}]
             share = 1.0 if login is None else _share(settings)
-            found.append(
+            table.append(
                 {"relation": row["relation"], "login": login} | _account(losses, epsilon, delta, share)
             )
-    return found
+    return table
 
 
 def _share(settings: NoiseSettings | None) -> float:
@@ -47,7 +43,7 @@ def _share(settings: NoiseSettings | None) -> float:
 
 
 def _account(losses: Sequence[Loss], epsilon: float, delta: float, share: float) -> dict[str, Any]:
-    total, whole = together(losses), capacity(epsilon, delta)
+    total, account = together(losses), capacity(epsilon, delta)
     spent = epsilon_of(losses, delta)
     return {
         "answers": len(losses),
@@ -56,5 +52,5 @@ def _account(losses: Sequence[Loss], epsilon: float, delta: float, share: float)
         "epsilon_spent": spent,
         "epsilon_left": max(0.0, epsilon - spent),
         "delta_spent": total.delta,
-        "share_left": max(0.0, min(share - total.rho / whole.rho, share - total.delta / whole.delta)),
+        "share_left": max(0.0, min(share - total.rho / account.rho, share - total.delta / account.delta)),
     }

@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from kanon_pg.db.statements import Statement
 from kanon_pg.queries.asking import Asking, PlannedBlock
+from kanon_pg.queries.counting.block_rows import typed
 from kanon_pg.queries.counting.rest import BlockAnswer
-from kanon_pg.queries.counting.rows import typed
 from kanon_pg.queries.noise.drawing import Drawing
 from kanon_pg.queries.noise.mechanism import Loss, capacity, together
 from kanon_pg.queries.noise.plan import NoisyForm, noisy_form

@@ -58,8 +58,6 @@ class Drawing:
         ----------
         groups : sequence of mapping
             What the form's text returned.
-        kinds : Mapping of str to str
-            Types of keys and figures.
         """
         people: list[float] = [0.0] * len(groups)
         if self.threshold is not None:

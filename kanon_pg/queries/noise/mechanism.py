@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from kanon_pg.errors import InstallError
 
 FINE = 1000
-"""Counts of people are drawn in thousandths, because OpenDP takes whole distances only."""
+"""Counts of people are drawn in thousandths, because OpenDP takes integers as distances only."""
 
 
 class Loss(NamedTuple):
@@ -43,7 +43,7 @@ def _opendp() -> Any:
 
 
 class Gaussian:
-    """Discrete Gaussian noise on whole numbers that one person changes by a distance at most.
+    """Discrete Gaussian noise on integers that one person changes by a distance at most.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
 
 @lru_cache(maxsize=64)
 def capacity(epsilon: float, delta: float) -> Loss:
-    """Return what an account holds: half of delta is for thresholds, the rest for the conversion of rho."""
-    # the textbook's bound holds less than OpenDP finds, and more than half of that
+    """Return an account's capacity: half of delta is for thresholds, half for the conversion of rho."""
+    # the textbook's bound is below OpenDP's, and above half of it
     spread = math.log(1 / delta)
     low = (math.sqrt(spread + epsilon) - math.sqrt(spread)) ** 2 / 2
     high = 4 * low

@@ -9,11 +9,13 @@ from kanon_pg.queries.people.failing import never_fails
 from kanon_pg.queries.reading.blocks import Block, Source
 from kanon_pg.queries.reading.facts import Role
 from kanon_pg.queries.reading.findings import Refusal
+from kanon_pg.queries.reading.scanner import words
 from kanon_pg.queries.reading.trees import Tree
 
 Bounds = tuple[float, float]
 
 _LARGEST = 1e15
+_CALCULATED = words("Paren Cast Neg Case Coalesce Add Sub Mul Div")
 
 
 def require_no_failure(block: Block) -> None:
@@ -49,36 +51,32 @@ def bounds_of(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tr
     number : callable
         Returns the value of a constant.
     """
-    found = _bounds(tree, column, number)
-    if found is not None and not max(map(abs, found)) < _LARGEST:
+    bounds = _bounds(tree, column, number)
+    if bounds is not None and not max(map(abs, bounds)) < _LARGEST:
         raise _unbounded(tree)
-    return found
+    return bounds
 
 
 def _bounds(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tree], float]) -> Bounds | None:
-    def inner(one: Tree | None) -> Bounds | None:
-        return None if one is None else _bounds(one, column, number)
-
-    left, right = tree.child("this"), tree.child("expression")
-    found: Bounds | None = None
-    if tree.kind == "Column":
-        found = column(tree)
-    elif tree.kind == "Literal":
-        found = (number(tree),) * 2
-    elif tree.kind in {"Paren", "Cast"}:
-        found = inner(left)
-    elif tree.kind == "Neg":
-        found = _calculated(tree, (-1.0, -1.0), inner(left))
-    elif tree.kind == "Case" and left is None:
-        values = [one for when in tree.children("ifs") for one in when.children("true")]
-        found = _around([inner(one) for one in (*values, *tree.children("default"))])
+    parts: tuple[Tree, ...] = tree.operands
+    if tree.kind == "Case" and not parts:
+        parts = tuple(one for when in tree.children("ifs") for one in when.children("true"))
+        parts += tree.children("default")
     elif tree.kind == "Coalesce":
-        found = _around([inner(one) for one in (*tree.children("this"), *tree.children("expressions"))])
-    elif tree.kind in {"Add", "Sub", "Mul", "Div"}:
-        found = _calculated(tree, inner(left), inner(right))
-    elif tree.kind != "Null":
+        parts += tree.arguments
+    elif tree.kind in {"Column", "Literal"}:
+        return column(tree) if tree.kind == "Column" else (number(tree),) * 2
+    if tree.kind == "Null":
+        return None
+    if tree.kind not in _CALCULATED or (tree.kind == "Case" and tree.child("this") is not None):
         raise _unbounded(tree)
-    return found
+    bounds = [_bounds(one, column, number) for one in parts]
+    if tree.kind in {"Paren", "Cast"}:
+        return bounds[0]
+    if tree.kind in {"Case", "Coalesce"}:
+        known = [one for one in bounds if one is not None]
+        return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+    return _calculated(tree, *([(-1.0, -1.0), *bounds] if tree.kind == "Neg" else bounds))
 
 
 def _calculated(tree: Tree, one: Bounds | None, other: Bounds | None) -> Bounds | None:
@@ -92,11 +90,6 @@ def _calculated(tree: Tree, one: Bounds | None, other: Bounds | None) -> Bounds 
         raise _unbounded(tree)
     ends = [a * b if tree.kind != "Div" else a / b for a in one for b in other]
     return min(ends), max(ends)
-
-
-def _around(values: list[Bounds | None]) -> Bounds | None:
-    known = [one for one in values if one is not None]
-    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
 
 def _unbounded(tree: Tree) -> Refusal:

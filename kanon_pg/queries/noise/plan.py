@@ -1,19 +1,19 @@
-"""The SQL of a block with noise: whole numbers by group, which one person changes by a known distance.
+"""The SQL of a block with noise: integers by group, which one person changes by a known distance.
 
 Neighbouring tables differ in one person, with all their rows in all linked tables. The rows of a block
 are grouped by person and keys first. A person stays in `groups_per_person` groups, chosen by a hash that
 only the record's seed decides, so that the choice depends on nobody else's rows. If the rows in them are
 more than `rows_per_person`, R, each weighs R divided by their number: what the person adds to each number
-is multiplied by that and cut off towards 0, in whole numbers.
+is multiplied by that and cut off towards 0, in integers.
 
-A number adds up a whole number for each row, of at most `unit`. So a person adds at most R * unit to the
+A number adds up an integer for each row, of at most `unit`. So a person adds at most R * unit to the
 absolute values over all groups together (L1), and therefore to their Euclidean length (L2): it is
 greatest where all rows are in one group. Cutting off makes it smaller. A person is in at most
 min(groups_per_person, R) groups, and changes the count of people of each by 1: L2 is the square root of
 that.
 
 What a row adds is calculated of its own values alone, as a floating-point number that is rounded and then
-held within its bounds as a whole number; only whole numbers are added up. No distance therefore depends
+brought within its bounds as an integer; only integers are added up. No distance therefore depends
 on how floating-point numbers are rounded.
 """
 
@@ -25,8 +25,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
+from kanon_pg.queries.counting.block_rows import BlockRows, both, filtered, grouped, record
 from kanon_pg.queries.counting.hashes import SEED, text_of
-from kanon_pg.queries.counting.rows import BlockRows, both, filtered, grouped, record
 from kanon_pg.queries.noise.numbers import Bounds, bounds_of, require_no_failure
 from kanon_pg.queries.noise_settings import NoiseSettings
 from kanon_pg.queries.people.people import People
@@ -47,12 +47,12 @@ CELLS = 2**10
 _EXACT_NUMBERS = ("smallint", "integer", "bigint", "numeric")
 _NUMBERS = (*_EXACT_NUMBERS, "real", "double")
 _EXACT = words("Column Identifier Literal Paren Add Sub Mul Neg")
-"""Nodes of expressions that are numeric where their columns are, or whole numbers."""
+"""Nodes of expressions that are numeric where their columns are, or integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A whole number that is added up over the rows of a group.
+    """An integer that is added up over the rows of a group.
 
     Parameters
     ----------

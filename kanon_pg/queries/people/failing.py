@@ -144,7 +144,7 @@ def _is_divided(left: Tree, right: Tree) -> bool:
 
 
 def _bits(tree: Tree, block: Block) -> int:
-    """Return how many bits a whole number of `BIGINT` columns needs; `_LONGEST` where no bound is proven."""
+    """Return how many bits an integer of `BIGINT` columns needs; `_LONGEST` where no bound is proven."""
     tree = tree.bare
     sides = tree.operands
     if tree.kind == "Cast" and tree.child("to") == BIGINT and sides and sides[0].kind == "Column":

@@ -16,12 +16,10 @@ from kanon_pg.queries.reading.trees import Tree
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A relation in FROM.
+    """A relation in FROM, by an alias that is unique in the query.
 
     Parameters
     ----------
-    alias : str
-        Its name in the trees of the block; unique in the whole query.
     on : tuple of Tree or None
         The conditions of a LEFT JOIN that adds it, None if it is joined by the block's conditions.
     """
@@ -175,10 +173,8 @@ class Computed:
     ----------
     place : int
         Its place among the constants.
-    block : str
-        Name of the block that has one row with it.
     figure : Tree
-        An expression of that row.
+        An expression of the one row of the block.
     """
 
     place: int
@@ -237,7 +233,7 @@ def constant_tree(place: int) -> Tree:
 
 
 BIGINT = Tree("DataType", {"this": "BIGINT", "nested": False})
-"""The type that secret whole numbers are added and multiplied in."""
+"""The type that secret integers are added and multiplied in."""
 
 
 def name_tree(name: str) -> Tree:

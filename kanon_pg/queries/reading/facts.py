@@ -52,12 +52,7 @@ class Column:
 class Link:
     """A validated foreign key that leads from the rows of a relation to a row of their person.
 
-    Parameters
-    ----------
-    columns, parent_columns : tuple of str
-        In the same order.
-    parent : int
-        OID of the relation that it refers to.
+    The columns of both are in the same order; the parent is an OID.
     """
 
     columns: tuple[str, ...]
@@ -137,8 +132,6 @@ class Facts:
     ----------
     relations : tuple of Relation
         Those that the analyst may name, and the parents of their links.
-    search_path : tuple of str
-        The analyst's schemas, in order.
     functions : Mapping of str to Volatility
         PostgreSQL's own functions whose names occur in the text.
     """

@@ -183,7 +183,7 @@ class Figures:
         return self.reader.value(tree, self.rows)
 
     def _calculated(self, tree: Tree) -> Tree:
-        """Return a number in which no secret fails: whole ones are long, and a quotient by 0 is missing."""
+        """Return a number in which no secret fails: integers are long, and a quotient by 0 is missing."""
         if tree.kind == "Cast" or tree.kind not in ARITHMETIC or len(tree.operands) != 2:
             return tree.replaced(lambda node: None if node is tree else self._calculated(node))
         right = tree.operands[1]

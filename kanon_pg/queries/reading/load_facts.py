@@ -52,10 +52,6 @@ def load_facts(db: Database, text: str, search_path: Sequence[str], role: str) -
 
     Parameters
     ----------
-    db : Database
-        May read ``kanon.declaration``, ``kanon.protection``, ``kanon.link`` and ``kanon.links``.
-    search_path : sequence of str
-        The analyst's schemas, in order.
     role : str
         The analyst, whose rights count.
     """
@@ -82,13 +78,13 @@ def load_relation(db: Database, schema: str, name: str, role: str) -> Relation:
         If it is a relation of the system.
     """
     facts = load_facts(db, str(Identifier((schema, name))), (), role)
-    found = next((one for one in facts.relations if (one.schema, one.name) == (schema, name)), None)
-    if found is None:
+    relation = next((one for one in facts.relations if (one.schema, one.name) == (schema, name)), None)
+    if relation is None:
         raise UnknownName(
             f"{Identifier((schema, name))} is no table of people: it is PostgreSQL's or kanon's own.",
             hint="Name a table or view of yours.",
         )
-    return found
+    return relation
 
 
 def _functions(db: Database, tokens: Sequence[Token]) -> Mapping[str, Volatility]:
@@ -99,16 +95,16 @@ def _functions(db: Database, tokens: Sequence[Token]) -> Mapping[str, Volatility
     ]
     names = sorted({name for name, _ in calls})
     clocked = {name for name, number in calls if _arguments(tokens, number + 1) < _WITH_A_CLOCK.get(name, 0)}
-    found = {name: _GRAMMAR[name] for name in names if name in _GRAMMAR}
+    volatilities = {name: _GRAMMAR[name] for name in names if name in _GRAMMAR}
     for row in db.rows(statement("query_functions"), names) if names else ():
         name = row["name"]
         if row["immutable"]:
-            found[name] = Volatility.IMMUTABLE
+            volatilities[name] = Volatility.IMMUTABLE
         elif name in _PINNED - clocked:
-            found[name] = Volatility.PINNED
+            volatilities[name] = Volatility.PINNED
         else:
-            found[name] = Volatility.OTHER
-    return found
+            volatilities[name] = Volatility.OTHER
+    return volatilities
 
 
 def _arguments(tokens: Sequence[Token], place: int) -> int:
@@ -125,7 +121,7 @@ def _arguments(tokens: Sequence[Token], place: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _FoundRelation:
+class _RelationRow:
     """A row of ``query_facts``, and its parts that are JSON."""
 
     row: Row
@@ -186,7 +182,7 @@ def _relation(row: Row) -> Relation:
     columns = json.loads(row["columns"] or "[]")
     built_in = {column["name"] for column in columns if column["is_built_in"]}
     keys = [key for key in json.loads(row["keys"] or "[]") if set(key) <= built_in]
-    known = _FoundRelation(row, columns, keys)
+    known = _RelationRow(row, columns, keys)
     roles = _roles(row)
     link = None
     if known.is_linked and row["spaces"][0] is not None:
@@ -234,7 +230,7 @@ def _roles(row: Row) -> dict[str, Role]:
     return roles
 
 
-def _protection(known: _FoundRelation) -> Protection:
+def _protection(known: _RelationRow) -> Protection:
     row = known.row
     space = row["oid"] if known.space is None else known.space
     return Protection(row["k"] or _NO_K, space, known.person, row["protected_by"] or 0)
@@ -244,7 +240,7 @@ _Obstacle = tuple[str, str]
 """Why a relation cannot be queried, and what to do about it."""
 
 
-def _about_people(known: _FoundRelation) -> Iterator[_Obstacle]:
+def _about_people(known: _RelationRow) -> Iterator[_Obstacle]:
     row, name = known.row, known.name
     if not known.is_about_people:
         return
@@ -284,7 +280,7 @@ def _about_people(known: _FoundRelation) -> Iterator[_Obstacle]:
         )
 
 
-def _about_reading(known: _FoundRelation) -> Iterator[_Obstacle]:
+def _about_reading(known: _RelationRow) -> Iterator[_Obstacle]:
     row, name = known.row, known.name
     if row["volatile"] is not None:
         yield (
@@ -300,7 +296,7 @@ def _about_reading(known: _FoundRelation) -> Iterator[_Obstacle]:
         )
 
 
-def _about_rights(known: _FoundRelation) -> Iterator[_Obstacle]:
+def _about_rights(known: _RelationRow) -> Iterator[_Obstacle]:
     row, name = known.row, known.name
     if not row["trusted"]:
         yield (

@@ -103,7 +103,7 @@ def scan(text: str) -> tuple[Token, ...]:
     """Return the tokens of one statement, without comments and a semicolon at the end."""
     if len(text) > MOST_CHARACTERS:
         raise Refusal("Q001", 0, f"The query is longer than {MOST_CHARACTERS:,} characters.")
-    found: list[Token] = []
+    tokens: list[Token] = []
     place = depth = 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -114,29 +114,23 @@ def scan(text: str) -> tuple[Token, ...]:
             place = _after_comment(text, place)
             continue
         if kind != "blank":
-            found.append(_token(kind or "dollar", match))
+            tokens.append(_token(kind or "dollar", match))
             depth += (match.group() == "(") - (match.group() == ")")
-        place = found[-1].end if kind == "operator" else match.end()
-        if len(found) > MOST_TOKENS or depth > DEEPEST:
+        place = tokens[-1].end if kind == "operator" else match.end()
+        if len(tokens) > MOST_TOKENS or depth > DEEPEST:
             raise Refusal(
                 "Q001", place, "The query is too long or too deeply nested.", "Write a simpler query."
             )
-    while found and found[-1].text == ";":
-        found.pop()
-    for token in found:
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
+    for token in tokens:
         if token.text == ";" and token.kind == "sign":
             raise Refusal("Q002", token.start, "Only one statement can be run.", "Run each query by itself.")
-    return tuple(found)
+    return tuple(tokens)
 
 
 def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = ()) -> Scanned:
-    """Return a text of the tokens in which strings of our own stand for constants.
-
-    Parameters
-    ----------
-    values : sequence of (str or None)
-        Of the parameters ``$1``, ``$2`` ..., which are constants, too.
-    """
+    """Return a text of the tokens in which strings of our own stand for constants, and for parameters."""
     pieces: list[str] = []
     constants: dict[str, int] = {}
     places: list[tuple[int, int]] = []

@@ -61,27 +61,27 @@ class Scope:
         name = folded(name_node)
         if table is None and not name_node.args.get("quoted") and name in _NOT_COLUMNS:
             raise Refusal("Q204", tree.place, f"{name} depends on the session.", "Write a constant.")
-        found = self._find(None if table is None else folded(table), name, tree)
-        if found is None:
+        meant = self._find(None if table is None else folded(table), name, tree)
+        if meant is None:
             raise Refusal(
                 "Q103", tree.place, "There is no such column here.", "Name a column of a table in FROM."
             )
-        return found
+        return meant
 
     def _find(self, table: str | None, name: str, tree: Tree) -> Tree | None:
         if table is None and name in self.merged:
             return self.merged[name]
         items = [item for alias, item in self.items.items() if table in {None, alias}]
-        found = [one for one in (_column_of(item, name, tree.place) for item in items) if one is not None]
-        if len(found) > 1:
+        columns = [one for one in (_column_of(item, name, tree.place) for item in items) if one is not None]
+        if len(columns) > 1:
             raise Refusal(
                 "Q104", tree.place, "Several tables have this column.", "Write the table before it."
             )
-        if found:
+        if columns:
             schema = tree.child("db")
             if schema is not None:
                 _require_schema(self.items[table or ""], folded(schema), tree.place)
-            return found[0]
+            return columns[0]
         return self.outer._find(table, name, tree) if self.outer is not None else None
 
 

@@ -278,14 +278,14 @@ def _phrases(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _meaning(tokens: Sequence[Token]) -> list[Token]:
-    found = []
+    meaning = []
     for token in _phrases(tokens):
         text = _SAME.get(token.text, token.text) if token.kind != "string" else token.text
         if token.kind in {"word", "sign"} and text in _WITHOUT_MEANING:
             continue
         kind = "word" if token.kind == "name" else token.kind
-        found.append(Token(kind, text, token.start, token.end))
-    return found
+        meaning.append(Token(kind, text, token.start, token.end))
+    return meaning
 
 
 def _tree(node: exp.Expr, scanned: Scanned) -> Tree:

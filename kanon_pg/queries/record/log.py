@@ -40,14 +40,9 @@ _OTHER_COPY = f"Put the file back that the server wrote last, or {BEGIN_ANEW}"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a record was written; kept elsewhere, it shows later that the file is not an older one.
+    """How far a record was written: the number of events, and the digest of the last, which covers all.
 
-    Parameters
-    ----------
-    events : int
-        Events of the log.
-    digest : bytes
-        Digest of the last of them, which covers all before it.
+    Kept elsewhere, it shows later that the file is not an older one.
     """
 
     events: int
@@ -56,18 +51,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class QueryBudget:
-    """Limits for one login; None is no limit.
+    """Limits for one login within `period` seconds; None is no limit.
 
     Parameters
     ----------
     queries : int, optional
-        Most queries within `period`, answered or withheld.
+        Most queries, answered or withheld.
     refusals : int, optional
-        Refusals within `period` after which nothing is answered for `lockout`.
-    period : float
-        Seconds that a query or a refusal counts.
-    lockout : float
-        Seconds from the last of these refusals.
+        Refusals after which nothing is answered for `lockout` seconds from the last of them.
     """
 
     queries: int | None = None
@@ -151,18 +142,12 @@ def append(db: sqlite3.Connection, event: Event) -> int:
 
 def last_mark(db: sqlite3.Connection) -> Mark:
     """Return the mark of the last event."""
-    found = db.execute("SELECT number, digest FROM log ORDER BY number DESC LIMIT 1").fetchone()
-    return Mark(*found) if found else Mark(0, bytes(32))
+    last = db.execute("SELECT number, digest FROM log ORDER BY number DESC LIMIT 1").fetchone()
+    return Mark(*last) if last else Mark(0, bytes(32))
 
 
-def check(db: sqlite3.Connection, marks: Iterable[Mark], *, whole: bool = False) -> None:
-    """Demand that the log contains some marks, and that its events follow each other.
-
-    Parameters
-    ----------
-    whole : bool
-        Whether to read all events, not just the last ones.
-    """
+def check(db: sqlite3.Connection, marks: Iterable[Mark], *, reads_all: bool = False) -> None:
+    """Demand that the log contains some marks, and that its events (the last ones, or all) are a chain."""
     last = last_mark(db).events
     for mark in marks:
         if mark.events > last:
@@ -171,22 +156,22 @@ def check(db: sqlite3.Connection, marks: Iterable[Mark], *, whole: bool = False)
                 detail=f"It has {last} events of {mark.events}.",
                 hint=f"An older copy was put back, or its end is lost. {_OTHER_COPY}",
             )
-        found = db.execute("SELECT digest FROM log WHERE number = ?", (mark.events,)).fetchone()
-        if mark.events and (found is None or found[0] != mark.digest):
+        stored = db.execute("SELECT digest FROM log WHERE number = ?", (mark.events,)).fetchone()
+        if mark.events and (stored is None or stored[0] != mark.digest):
             raise LedgerError(
                 "The record of answers is not the one that was written here.",
                 detail=f"Event {mark.events} is another one.",
                 hint=f"An older copy was put back and written to. {_OTHER_COPY}",
             )
-    first = 1 if whole else max(1, last - _TAIL)
+    first = 1 if reads_all else max(1, last - _TAIL)
     before = db.execute("SELECT digest FROM log WHERE number = ?", (first - 1,)).fetchone()
     digest = before[0] if before else bytes(32)
     number = first - 1
-    for number, (*row, found) in enumerate(
+    for number, (*row, stored) in enumerate(
         db.execute(f"SELECT {_COLUMNS}, digest FROM log WHERE number >= ? ORDER BY number", (first,)), first
     ):
         digest = _digest(digest, row)
-        if row[0] != number or digest != found:
+        if row[0] != number or digest != stored:
             raise damaged(f"Event {number} differs from what was written.")
 
 
@@ -207,8 +192,8 @@ def damaged(detail: str) -> LedgerError:
 
 def last_set(db: sqlite3.Connection) -> int:
     """Return the number of the last set that the log knows, 0 without any."""
-    found = db.execute("SELECT last_set FROM log ORDER BY number DESC LIMIT 1").fetchone()
-    return int(found[0]) if found else 0
+    last = db.execute("SELECT last_set FROM log ORDER BY number DESC LIMIT 1").fetchone()
+    return int(last[0]) if last else 0
 
 
 def disclosed(db: sqlite3.Connection) -> Iterator[tuple[int, bytes]]:
@@ -224,26 +209,26 @@ def spent(db: sqlite3.Connection) -> Iterator[tuple[str, tuple[float, ...]]]:
     for login, details in db.execute(
         "SELECT login, details FROM log WHERE kind = 'asked' AND details <> '{}' ORDER BY number"
     ):
-        if "noise" in (found := json.loads(details)):
-            yield login, tuple(map(float, found["noise"]))
+        if "noise" in (noted := json.loads(details)):
+            yield login, tuple(map(float, noted["noise"]))
 
 
 def entries(db: sqlite3.Connection) -> list[LogEntry]:
     """Return all queries, oldest first."""
-    found = {}
+    queries = {}
     for entry, kind, time, login, text, cost, details, sets in db.execute(
         "SELECT entry, kind, time, login, text, cost, details, length(sets) / 4 FROM log ORDER BY number"
     ):
         if kind == "asked":
-            found[entry] = LogEntry(entry, time, login, text)
+            queries[entry] = LogEntry(entry, time, login, text)
         elif kind == "forgotten":
-            found[entry] = replace(found[entry], forgotten=(time, login, text))
+            queries[entry] = replace(queries[entry], forgotten=(time, login, text))
         else:
             blocked = {int(by): figures for by, figures in json.loads(details).get("blocked_by", {}).items()}
-            found[entry] = replace(
-                found[entry], outcome=kind, reason=text, cost=cost, sets=sets, blocked_by=blocked
+            queries[entry] = replace(
+                queries[entry], outcome=kind, reason=text, cost=cost, sets=sets, blocked_by=blocked
             )
-    return list(found.values())
+    return list(queries.values())
 
 
 def budget_status(db: sqlite3.Connection, login: str, budget: QueryBudget, now: float) -> BudgetStatus:

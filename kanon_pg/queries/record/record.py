@@ -1,8 +1,8 @@
 """The record of what was disclosed about one space of people: one file of SQLite, which no ROLLBACK reaches.
 
 A function inside PostgreSQL runs in its caller's transaction, which may be rolled back after its answer was
-read. So what is answered is first written to this file, durably: a log of queries (`record_log`), the sets
-that were disclosed (`recorded_sets`), and what was answered last to each query.
+read. So what is answered is first written to this file, durably: a log of queries (`log`), the sets that
+were disclosed (`sets`), and what was answered last to each query.
 
     asked = record.ask(login, text, now, budget)          # written down as interrupted, before it runs
     with record.begin(asked.entry, now) as entry:         # others wait
@@ -10,42 +10,32 @@ that were disclosed (`recorded_sets`), and what was answered last to each query.
         entry.record(shown, k)
         entry.answered(key=key, payload=rows)             # or entry.withheld(reason)
     keep(record.mark())                                   # elsewhere: an older copy is noticed by it
-
-Nothing here opens the file itself: closing it would release the locks that SQLite has on it in this process.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import sqlite3
-import stat
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote
 
-from kanon_pg.errors import InputError, LedgerError, LedgerUnavailable
+from kanon_pg.errors import InputError
 from kanon_pg.queries.record import log as record_log
 from kanon_pg.queries.record import sets as recorded_sets
-from kanon_pg.queries.record.log import BEGIN_ANEW, BudgetStatus, Event, LogEntry, Mark, QueryBudget, damaged
+from kanon_pg.queries.record.file import RecordFile, create_file, sqlite_errors
+from kanon_pg.queries.record.log import BudgetStatus, Event, LogEntry, Mark, QueryBudget, damaged
 from kanon_pg.queries.record.sets import RecordedSets, packed_numbers, unpacked_numbers
 from kanon_pg.queries.record.sketches import FigureSet, Shape
 
-_APPLICATION = 0x6B616E6F
-_FORMAT = 1
 _ANSWERS = """
 CREATE TABLE answers (key BLOB PRIMARY KEY, entry INTEGER NOT NULL, time REAL NOT NULL,
     payload BLOB NOT NULL);
 """
-_POLL_SECONDS = 0.002
-_BUSY_MILLISECONDS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,49 +79,19 @@ class Record:
     must not be trusted.
     """
 
-    def __init__(self, path: Path, checkpoint: Callable[[], None], seconds: float) -> None:
-        self._path, self._checkpoint, self._seconds = path, checkpoint, seconds
-        self._file = _private_file(path)
-        with _sqlite_errors():
-            self._db = sqlite3.connect(
-                f"file:{quote(str(path.absolute()))}?mode=rw", uri=True, isolation_level=None
-            )
+    def __init__(self, file: RecordFile) -> None:
+        self._file, self._db = file, file.db
 
     @classmethod
     def create(cls, path: Path, k: int) -> None:
-        """Make an empty record, durably, readable by its owner alone.
-
-        Parameters
-        ----------
-        k : int
-            Largest k of the tables about these people; see `raise_k`.
-        """
+        """Make an empty record, durably, readable by its owner alone; its sets can be compared by `k`."""
         shape = Shape.for_k(k)
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        try:
-            os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
-            try:
-                with _sqlite_errors(), closing(sqlite3.connect(draft, isolation_level=None)) as db:
-                    db.executescript(
-                        f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
-                        f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_FORMAT}; "
-                        f"{record_log.SCHEMA} {recorded_sets.SCHEMA} {_ANSWERS}"
-                    )
-                    db.execute(
-                        "INSERT INTO shape VALUES (?, ?, ?, 0, 0)",
-                        (secrets.randbits(63), shape.buckets, shape.k),
-                    )
-                # a link, not a rename: it fails if the name is taken, so that no record is ever replaced
-                os.link(draft, path)
-            finally:
-                draft.unlink()
-            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            os.fsync(folder)
-            os.close(folder)
-        except OSError as error:
-            raise LedgerUnavailable(
-                "The record of answers cannot be created.", detail=error.strerror
-            ) from error
+        seed = secrets.randbits(63)
+        create_file(
+            path,
+            f"{record_log.SCHEMA} {recorded_sets.SCHEMA} {_ANSWERS}"
+            f"INSERT INTO shape VALUES ({seed}, {shape.buckets}, {shape.k}, 0, 0);",
+        )
 
     @classmethod
     def open(
@@ -142,22 +102,18 @@ class Record:
         checkpoint: Callable[[], None] = lambda: None,
         seconds: float = 30.0,
     ) -> Record:
-        """Open a record that must contain some marks.
-
-        What this costs does not depend on its size: `verify` reads everything.
+        """Open a record that must contain some marks; what this costs does not depend on its size.
 
         Parameters
         ----------
-        marks : iterable of Mark
-            What `mark` returned before.
         checkpoint : callable
             Called every few milliseconds while another session writes; what it raises ends the waiting.
         seconds : float
             After which waiting ends with an error.
         """
-        record = cls(path, checkpoint, seconds)
+        record = cls(RecordFile(path, checkpoint, seconds))
         try:
-            with _sqlite_errors():
+            with sqlite_errors():
                 record._check(marks)
         except BaseException:
             record.close()
@@ -165,28 +121,13 @@ class Record:
         return record
 
     def _check(self, marks: Iterable[Mark]) -> None:
-        db = self._db
-        db.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
-        if (self._pragma("application_id"), self._pragma("user_version")) != (_APPLICATION, _FORMAT):
-            raise damaged("It does not begin like a record of this version.")
-        db.executescript(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16000; "
-            "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
-        )
-        with self._snapshot():
-            pages, waiting = self._pragma("page_count"), 0
-            with suppress(FileNotFoundError):
-                waiting = self._path.with_name(f"{self._path.name}-wal").stat().st_size
-            # pages that the file lacks may wait in the write-ahead log
-            if not waiting and self._path.stat().st_size < pages * self._pragma("page_size"):
-                raise damaged("It is shorter than it says.")
-            record_log.check(db, marks)
-            self._sets = RecordedSets(db)
-            if self._sets.last() != record_log.last_set(db):
+        self._file.prepare()
+        with self._file.snapshot():
+            self._file.require_all_pages()
+            record_log.check(self._db, marks)
+            self._sets = RecordedSets(self._db)
+            if self._sets.last() != record_log.last_set(self._db):
                 raise damaged("It has other sets than its log says.")
-
-    def _pragma(self, name: str) -> int:
-        return int(self._db.execute(f"PRAGMA {name}").fetchone()[0])
 
     def close(self) -> None:
         """Close the file."""
@@ -205,12 +146,12 @@ class Record:
     @property
     def seed(self) -> int:
         """Seed of all hashes in its sketches, a secret of 63 bits."""
-        with _sqlite_errors():
+        with sqlite_errors():
             return int(self._db.execute("SELECT seed FROM shape").fetchone()[0])
 
     def mark(self) -> Mark:
         """Return how far the record is written, to be kept elsewhere."""
-        with _sqlite_errors():
+        with sqlite_errors():
             return record_log.last_mark(self._db)
 
     def ask(
@@ -225,8 +166,6 @@ class Record:
 
         Parameters
         ----------
-        query : str
-            As curators read it; holds what analysts wrote, and nothing of the data.
         now : float
             Seconds since 1970, by the server's clock.
         spending : Spending, optional
@@ -244,53 +183,44 @@ class Record:
 
     def spent(self) -> list[tuple[str, tuple[float, ...]]]:
         """Return the login and the loss of every query that was answered with noise, or failed."""
-        with _sqlite_errors():
+        with sqlite_errors():
             return list(record_log.spent(self._db))
 
     @contextmanager
     def begin(self, entry: int, now: float) -> Iterator[Entry]:
-        """Compare and record what a query found, while other sessions wait.
+        """Compare and record the figures of an entry that `ask` returned, while other sessions wait.
 
-        When the block has ended, what it did is durable; if it raises, the query remains interrupted.
-
-        Parameters
-        ----------
-        entry : int
-            As `ask` returned it; not recorded yet.
-
-        Yields
-        ------
-        Entry
-            Valid inside the block, which must call `Entry.answered` or `Entry.withheld`.
+        The block must call `Entry.answered` or `Entry.withheld`. When it has ended, what it did is durable;
+        if it raises, the query remains interrupted.
         """
         with self._transaction():
-            found = self._db.execute("SELECT login FROM log WHERE entry = ?", (entry,)).fetchall()
-            if len(found) != 1:
+            logins = self._db.execute("SELECT login FROM log WHERE entry = ?", (entry,)).fetchall()
+            if len(logins) != 1:
                 raise InputError("A query is recorded once, after it was written down.")
             self._sets.begin()
-            recording = Entry(self, self._sets, Event(entry, "withheld", now, found[0][0], ""))
+            recording = Entry(self, self._sets, Event(entry, "withheld", now, logins[0][0], ""))
             yield recording
             if not recording.is_ended:
                 raise InputError("What became of a query must be recorded.")
 
     def stored(self, key: bytes) -> StoredAnswer | None:
         """Return what was answered last under a key, if its entry is not forgotten."""
-        with _sqlite_errors():
-            found = self._db.execute(
+        with sqlite_errors():
+            row = self._db.execute(
                 """SELECT l.details, a.entry, a.time, a.payload FROM answers a
                    LEFT JOIN log l ON l.entry = a.entry AND l.kind = 'answered' WHERE a.key = ?""",
                 (key,),
             ).fetchone()
-        if found is None:
+        if row is None:
             return None
-        answer = StoredAnswer(*found[1:])
-        if json.loads(found[0] or "{}").get("answer") != _digest(key, answer.payload):
+        answer = StoredAnswer(*row[1:])
+        if json.loads(row[0] or "{}").get("answer") != _digest(key, answer.payload):
             raise damaged("A stored answer differs from what was written.")
         return answer
 
     def log(self) -> list[LogEntry]:
         """Return all queries, oldest first."""
-        with _sqlite_errors():
+        with sqlite_errors():
             return record_log.entries(self._db)
 
     def forget(self, entry: int, by: str, now: float, reason: str) -> int:
@@ -298,11 +228,6 @@ class Record:
 
         Whoever has read it can subtract it from what is answered then. Sets that another answer also
         disclosed remain, and so does all that the log says.
-
-        Parameters
-        ----------
-        by : str
-            The curator.
         """
         with self._transaction():
             own, others = set[int](), dict[int, int]()
@@ -330,11 +255,11 @@ class Record:
 
     def verify(self, marks: Iterable[Mark] = ()) -> None:
         """Read everything: pages, the log's chain, all sets and their keys, and stored answers."""
-        with _sqlite_errors(), self._snapshot():
+        with sqlite_errors(), self._file.snapshot():
             (pages,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
             if pages != "ok":
                 raise damaged(str(pages))
-            record_log.check(self._db, marks, whole=True)
+            record_log.check(self._db, marks, reads_all=True)
             first = 1
             for last, seal in self._db.execute("SELECT last_set, seal FROM log ORDER BY number"):
                 if self._sets.seal(first, last) != seal:
@@ -347,61 +272,13 @@ class Record:
                 self.stored(key)
 
     @contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        """Read the state of one moment."""
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            with suppress(sqlite3.Error):
-                self._db.execute("ROLLBACK")
-
-    @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Write alone, durably, or not at all."""
-        with _sqlite_errors():
-            self._lock()
-            try:
-                self._require_same_file()
-                # another session may have raised it
-                if self._sets.shape.k != self._db.execute("SELECT k FROM shape").fetchone()[0]:
-                    self._sets = RecordedSets(self._db)
-                yield
-                self._require_same_file()
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
-
-    def _lock(self) -> None:
-        end = time.monotonic() + self._seconds
-        # SQLite would wait without calling the checkpoint
-        self._db.execute("PRAGMA busy_timeout = 0")
-        try:
-            while True:
-                try:
-                    self._db.execute("BEGIN IMMEDIATE")
-                    return
-                except sqlite3.OperationalError as error:
-                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                        raise
-                    if time.monotonic() > end:
-                        raise LedgerUnavailable(
-                            "Another session has been recording an answer for too long.",
-                            hint="Ask again later; if nobody else asks, look for a session that hangs.",
-                        ) from error
-                self._checkpoint()
-                time.sleep(_POLL_SECONDS)
-        finally:
-            self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
-
-    def _require_same_file(self) -> None:
-        if _private_file(self._path) != self._file:
-            raise LedgerError(
-                "The record of answers was replaced while it was open.",
-                hint="End this session; the next one checks the file that is there now.",
-            )
+        with self._file.transaction():
+            # another session may have raised it
+            if self._sets.shape.k != self._db.execute("SELECT k FROM shape").fetchone()[0]:
+                self._sets = RecordedSets(self._db)
+            yield
 
     def _append(self, event: Event) -> int:
         return record_log.append(self._db, replace(event, last_set=self._sets.last()))
@@ -417,13 +294,7 @@ class Entry:
         self.is_ended = False
 
     def conflicting(self, figures: Sequence[FigureSet], k: int) -> frozenset[int]:
-        """Return the positions of figures that conflict with recorded ones, by the larger k of both.
-
-        Parameters
-        ----------
-        k : int
-            Of the query's tables, at most `Record.k`.
-        """
+        """Return the positions of figures that conflict with recorded ones, by the larger k of both."""
         self._require(k)
         owners = self._sets.conflicts(figures, k)
         for own in owners:
@@ -444,8 +315,6 @@ class Entry:
         ----------
         reason : str
             Why rows were left out; empty if none were.
-        cost : int
-            Refusals that this counts.
         key : bytes, optional
             Under which `payload` is stored for whoever asks the same again.
         """
@@ -483,57 +352,3 @@ class Entry:
 
 def _digest(key: bytes, payload: bytes) -> str:
     return blake2b(len(key).to_bytes(8) + key + payload, digest_size=16).hexdigest()
-
-
-def _private_file(path: Path) -> tuple[int, int]:
-    """Return what tells a file from another one in its place."""
-    try:
-        found, folder = path.lstat(), path.parent.stat()
-    except OSError as error:
-        raise LedgerError(
-            "The record of answers is missing.",
-            detail=error.strerror,
-            hint=f"Put the file back that the server wrote last, or {BEGIN_ANEW}",
-        ) from error
-    files = [found]
-    for end in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            files.append(path.with_name(path.name + end).lstat())
-    for one in files:
-        is_own_file = stat.S_ISREG(one.st_mode) and one.st_uid == os.geteuid() and one.st_nlink == 1
-        if not is_own_file or one.st_mode & 0o077 or folder.st_mode & 0o022:
-            raise LedgerError(
-                "The record of answers must be a file that the server's account alone can read and write.",
-                hint="It is no link, belongs to that account and has mode 0600, and nobody else may write in "
-                "its folder. Make it so if nobody can have changed it.",
-            )
-    return found.st_dev, found.st_ino
-
-
-@contextmanager
-def _sqlite_errors() -> Iterator[None]:
-    """Turn errors of SQLite into ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-        if code in _UNAVAILABLE:
-            raise LedgerUnavailable(
-                "The record of answers cannot be read or written now.",
-                detail=str(error),
-                hint="Its disk is full or broken, or another session has it locked.",
-            ) from error
-        raise damaged(str(error)) from error
-
-
-_UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_READONLY,
-}

@@ -31,13 +31,7 @@ _open: dict[Path, Record] = {}
 
 @dataclass(frozen=True, slots=True)
 class NamedMark:
-    """How far a record was written, for the database to know.
-
-    Parameters
-    ----------
-    name : str
-        Of the record, as in ``kanon.record``.
-    """
+    """How far the record of a name, as in ``kanon.record``, was written, for the database to know."""
 
     name: str
     mark: Mark
@@ -66,17 +60,15 @@ def _path(db: Database, name: str, folder: str | None) -> Path:
 
 def open_record(db: Database, space: int, folder: str | None) -> tuple[str, Record]:
     """Return the name and the record of a space of people."""
-    found = db.rows(statement("fetch_records"), space)
-    if not found:
+    rows = db.rows(statement("fetch_records"), space)
+    if not rows:
         raise LedgerError(
             "There is no record of answers about these people.",
             hint="Protect the table again: kanon_protect.",
         )
-    name = found[0]["name"]
+    name = rows[0]["name"]
     path = _path(db, name, folder)
-    marks = (
-        [] if found[0]["events"] is None else [Mark(found[0]["events"], bytes.fromhex(found[0]["digest"]))]
-    )
+    marks = [] if rows[0]["events"] is None else [Mark(rows[0]["events"], bytes.fromhex(rows[0]["digest"]))]
     record = _open.get(path)
     if record is None:
         record = _open[path] = Record.open(path, marks, checkpoint=db.checkpoint)
@@ -110,13 +102,13 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
 def _protection(db: Database, relation: str, role: str) -> Protection:
     facts = describe(db, relation, role)
     require_readable(facts, facts.columns, role)
-    found = load_relation(db, facts.schema, facts.name, role).protection
-    if found is None or not found.rules:
+    protection = load_relation(db, facts.schema, facts.name, role).protection
+    if protection is None or not protection.rules:
         raise UnknownName(
             f"{facts.identifier} answers no queries.",
             hint="It begins with: SELECT kanon_protect('relation', 5).",
         )
-    return found
+    return protection
 
 
 def _remedy(relation: str, problem: KanonError) -> str:
@@ -141,19 +133,14 @@ def keep_marks(db: Database, marks: Sequence[NamedMark]) -> None:
 def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
     """Return all queries about people of relations that still exist, in the order of time.
 
-    Returns
-    -------
-    list of dict
-        ``relation``, ``entry``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``,
-        ``reason``, ``blocked_by`` (entries of which figures conflicted with it) and ``forgotten``. Holds what
-        analysts wrote, and nothing of the data.
+    They have what analysts wrote, and nothing of the data; ``blocked_by`` are entries that conflicted.
     """
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for row in db.rows(statement("list_records")):
         _, record = open_record(db, row["space"], folder)
         for one in record.log():
             text, parameters, role = json.loads(one.query)
-            found.append(
+            entries.append(
                 {
                     "relation": row["relation"],
                     "entry": one.entry,
@@ -168,7 +155,7 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
                     "forgotten": one.forgotten is not None,
                 }
             )
-    return sorted(found, key=lambda row: (row["asked_at"], row["entry"]))
+    return sorted(entries, key=lambda row: (row["asked_at"], row["entry"]))
 
 
 def forget_answer(db: Database, relation: str, entry: int, role: str, *, folder: str | None = None) -> int:
@@ -185,14 +172,14 @@ def forget_answer(db: Database, relation: str, entry: int, role: str, *, folder:
 
 def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
     """Return for each record whether it can be used: ``relation``, ``ok``, ``problem``, ``remedy``."""
-    found = []
+    states = []
     for row in db.rows(statement("list_records")):
         problem: KanonError | None = None
         try:
             open_record(db, row["space"], folder)
         except KanonError as error:
             problem = error
-        found.append(
+        states.append(
             {
                 "relation": row["relation"],
                 "ok": problem is None,
@@ -200,4 +187,4 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
                 "remedy": None if problem is None else _remedy(row["relation"], problem),
             }
         )
-    return found
+    return states

@@ -69,11 +69,11 @@ class RecordedSets:
             self.shape = Shape(buckets, k)
         except InputError as error:
             raise sqlite3.DatabaseError("the shape of its sketches is impossible") from error
-        self._found: dict[_Set, _Sought] = {}
+        self._sought: dict[_Set, _Sought] = {}
 
     def begin(self) -> None:
         """Forget what was found in an earlier transaction."""
-        self._found = {}
+        self._sought = {}
 
     def last(self) -> int:
         """Return the number of the last set, 0 without any."""
@@ -86,9 +86,9 @@ class RecordedSets:
         """
         channels = self._channels()
         met = [list(_met(channels, item)) for item in figures]
-        self._found = {one: _Sought(self.shape.keys(*one), True) for one in {*chain(*met)}}
-        self._find(self._found, k)
-        return [set().union(*(self._found[one].owners for one in own)) for own in met]
+        self._sought = {one: _Sought(self.shape.keys(*one), True) for one in {*chain(*met)}}
+        self._find(self._sought, k)
+        return [set().union(*(self._sought[one].owners for one in own)) for own in met]
 
     def add(self, figures: Sequence[FigureSet], k: int, entry: int) -> list[int]:
         """Add the sets of some figures that are not there yet; return the numbers of all of them."""
@@ -103,15 +103,15 @@ class RecordedSets:
             own.append((numbered[0], numbered[1:]))
         self._look_up({one for _, others in own for one in others}, k)
         # people beside new rows are new, too, or stored once more
-        known = {people for people, rows in own if not rows or any(self._found[one].number for one in rows)}
+        known = {people for people, rows in own if not rows or any(self._sought[one].number for one in rows)}
         self._look_up(known, k)
         for people, _ in own:
-            if people not in self._found:
-                self._found[people] = _Sought(self.shape.keys(*people, is_compared=False), False)
-        found = {one: self._found[one] for people, others in own for one in (people, *others)}
+            if people not in self._sought:
+                self._sought[people] = _Sought(self.shape.keys(*people, is_compared=False), False)
+        new_sets = {one: self._sought[one] for people, others in own for one in (people, *others)}
         number, keys = self.last(), list[int]()
         rows, tiny, raised = [], [], []
-        for (channel_number, sketch), new in found.items():
+        for (channel_number, sketch), new in new_sets.items():
             if new.number is not None:
                 raised.append((k, new.number, k))
                 continue
@@ -126,7 +126,7 @@ class RecordedSets:
         self._db.executemany("INSERT INTO tiny VALUES (?, ?)", tiny)
         self._db.executemany("UPDATE sets SET k = ? WHERE id = ? AND k < ?", raised)
         self._store(keys)
-        return [one.number for one in found.values() if one.number is not None]
+        return [one.number for one in new_sets.values() if one.number is not None]
 
     def forget(self, numbers: Collection[int]) -> None:
         """Compare nothing with some sets any more."""
@@ -166,16 +166,16 @@ class RecordedSets:
 
     def _keyed(self) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
         """Yield keys of the sets that are compared, and which of these are tiny, some at a time."""
-        found, tiny = list[int](), list[tuple[int, int]]()
+        numbered, tiny = list[int](), list[tuple[int, int]]()
         for number, channel, _, entry, sketch in self._read():
             if entry is not None:
                 keys = self.shape.keys(channel, sketch, is_compared=False)
-                found += _numbered(keys, number)
+                numbered += _numbered(keys, number)
                 tiny += [(channel, number)] * keys.is_tiny
-            if len(found) > _FRESH_KEYS:
-                yield found, tiny
-                found, tiny = [], []
-        yield found, tiny
+            if len(numbered) > _FRESH_KEYS:
+                yield numbered, tiny
+                numbered, tiny = [], []
+        yield numbered, tiny
 
     def _one(self, command: str, *values: object) -> int:
         return int(self._db.execute(command, values).fetchone()[0])
@@ -197,10 +197,10 @@ class RecordedSets:
         new = {
             one: _Sought(self.shape.keys(*one, is_compared=False), False)
             for one in sets
-            if one not in self._found
+            if one not in self._sought
         }
         self._find(new, k)
-        self._found |= new
+        self._sought |= new
 
     def _find(self, sets: Mapping[_Set, _Sought], k: int) -> None:
         """Complete what is known of some sets."""

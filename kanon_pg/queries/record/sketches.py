@@ -178,18 +178,18 @@ class Shape:
         for number, layout in enumerate(self._layouts):
             sizes = filled if len(layout) == self.buckets else [filled.count(1, *band) for band in layout]
             parts = list(compress(layout, sizes))
-            found = self._hashes(channel, number, sketch, parts)
-            near += found
+            hashes = self._hashes(channel, number, sketch, parts)
+            near += hashes
             is_enough = len(parts) > self.k
             if stored is None and is_enough:
-                stored = found
+                stored = hashes
             if is_enough and not is_compared:
                 break
             if is_enough and sum(sorted(filter(None, sizes))[: len(parts) - self.k]) >= self.k:
                 break
         single = self._hashes(channel, len(self._layouts), sketch, parts) if stored is None else []
         return Keys(
-            tuple(part | own for part in (found if stored is None else stored)),
+            tuple(part | own for part in (hashes if stored is None else stored)),
             tuple(part | least for part in near),
             tuple(part | own for part in single),
             tuple(part | least for part in single),
