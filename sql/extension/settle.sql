@@ -15,8 +15,7 @@ DECLARE
     schemas text[] := '{}';
 BEGIN
     FOR one IN EXECUTE $rights$
-{% include "public_rights.sql" %}
-
+{% include "public_rights" %}
     $rights$ USING api LOOP
         EXECUTE pg_catalog.format('REVOKE %s ON %s %I FROM PUBLIC', one.privilege, one.kind, one.name);
         RAISE WARNING 'kanon: Revoked % on % % from PUBLIC; grant it to the roles that need it.', one.privilege, one.kind, one.name;
@@ -26,8 +25,7 @@ BEGIN
         END IF;
     END LOOP;
     EXECUTE $record$
-{% include "record_version.sql" %}
-
+{% include "record_version" %}
     $record$ USING {{ version }}, api, true, false, false,
         'database TEMPORARY' = ANY(revoked), 'database CREATE' = ANY(revoked), schemas;
 END

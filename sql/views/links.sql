@@ -4,8 +4,7 @@ WITH RECURSIVE sound (child, parent, name) AS (
     SELECT l.child::oid, l.parent::oid, pg_catalog.min(f.name)
     FROM kanon.link AS l
     INNER JOIN (
-{% include "foreign_keys.sql" %}
-
+{% include "foreign_keys" %}
     ) AS f ON f.child = l.child::oid AND f.parent = l.parent::oid
         AND f.columns = l.columns AND f.parent_columns = l.parent_columns
     WHERE f.validated AND f.nullable = '{}' AND NOT f.inherited

@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kanon_pg.db.statements import sql_root
+from kanon_pg.db.statements import named_statements, sql_root
 
 _FUNCTIONS = """
     SELECT n.nspname, p.proname, l.lanname, p.prosecdef, p.provolatile, p.proconfig, p.proisstrict,
@@ -189,9 +189,8 @@ def test_every_file_states_all_attributes_of_its_one_function(path: Path) -> Non
 
 
 def test_the_function_that_reads_a_release_of_citus_states_them_too() -> None:
-    folder = sql_root() / "statements" / "distributed"
     steps = ("create_reader", "close_reader", "open_reader")
-    text = "".join((folder / f"{step}.sql").read_text(encoding="utf-8") for step in steps)
+    text = "".join(f"\n{named_statements()[f'distributed/{step}'][0]}\n" for step in steps)
     for choices in _STATED:
         assert sum(choice in text for choice in choices) == 1, choices
     assert text.index("REVOKE ALL ON FUNCTION") < text.index("GRANT EXECUTE ON FUNCTION")

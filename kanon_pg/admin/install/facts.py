@@ -44,7 +44,7 @@ class MissingPart:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The server, the database and the role that installs; see ``sql/statements/install_facts.sql``.
+    """The server, the database and the role that installs; see the statement ``install_facts``.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def _stems(*folders: str) -> list[str]:
 
 
 def find_orphans(db: Database) -> list[Row]:
-    """Return views in schema safe, and storage, that no record names; see ``sql/statements/orphans.sql``."""
+    """Return views in schema safe, and storage, that no record names; see the statement ``orphans``."""
     return list(db.rows(statement("orphans"), own_relations()))
 
 

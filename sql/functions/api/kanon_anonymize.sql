@@ -14,7 +14,7 @@ BEGIN
     INSERT INTO kanon.request (operation) VALUES ('anonymize');
     PERFORM kanon.grant_read(relation);
     RETURN kanon.anonymize({{ anonymize.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_anonymize OWNER TO CURRENT_USER;

@@ -13,7 +13,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('certificate');
     RETURN kanon.certificate({{ certificate.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_certificate OWNER TO CURRENT_USER;

@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     SELECT c.* INTO accepted, findings, canonical_sql FROM kanon.check_query(sql, schemas) AS c;
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_check_query OWNER TO CURRENT_USER;

@@ -13,7 +13,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('composition');
     RETURN QUERY SELECT * FROM kanon.composition({{ composition.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_composition OWNER TO CURRENT_USER;

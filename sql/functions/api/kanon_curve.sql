@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     RETURN QUERY SELECT * FROM kanon.curve({{ curve.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_curve OWNER TO CURRENT_USER;

@@ -14,7 +14,7 @@ BEGIN
     INSERT INTO kanon.request (operation) VALUES ('declare');
     PERFORM kanon.grant_read(relation);
     PERFORM kanon.declare({{ declare.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_declare OWNER TO CURRENT_USER;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     PERFORM kanon.drop(release);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_drop OWNER TO CURRENT_USER;

@@ -11,7 +11,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('erase');
     PERFORM kanon.erase(release, person);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_erase OWNER TO CURRENT_USER;

@@ -15,7 +15,7 @@ BEGIN
     RETURN kanon.store_hierarchy(
         hierarchy, kanon.build_hierarchy({{ hierarchy_build.passed }})
     );
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_build OWNER TO CURRENT_USER;

@@ -15,7 +15,7 @@ BEGIN
     RETURN kanon.store_hierarchy(
         hierarchy, coalesce(options, '{}'::jsonb) || pg_catalog.jsonb_build_object('rows', rows)
     );
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_define OWNER TO CURRENT_USER;

@@ -11,7 +11,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_drop');
     PERFORM kanon.drop_hierarchy(hierarchy);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_drop OWNER TO CURRENT_USER;

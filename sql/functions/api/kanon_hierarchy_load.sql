@@ -13,7 +13,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
     RETURN kanon.store_hierarchy(hierarchy, kanon.read_hierarchy({{ hierarchy_load.passed }}));
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_load OWNER TO CURRENT_USER;

@@ -13,7 +13,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_show');
     RETURN QUERY SELECT s.line FROM kanon.show_hierarchy({{ hierarchy_show.passed }}) AS s (line);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_show OWNER TO CURRENT_USER;

@@ -11,7 +11,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_values');
     RETURN QUERY SELECT v.value, v.nodes FROM kanon.hierarchy_values(hierarchy) AS v;
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_values OWNER TO CURRENT_USER;

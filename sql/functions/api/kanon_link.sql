@@ -19,7 +19,7 @@ BEGIN
     )
     FROM (SELECT child UNION ALL SELECT b.relation FROM kanon.linked_below(child) AS b (relation)) AS t (relation);
     PERFORM kanon.link({{ link.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_link OWNER TO CURRENT_USER;

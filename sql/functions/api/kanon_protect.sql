@@ -15,7 +15,7 @@ BEGIN
     PERFORM kanon.grant_read(relation);
     PERFORM kanon.grant_read(relation, true);
     PERFORM kanon.protect({{ protect.passed }});
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_protect OWNER TO CURRENT_USER;

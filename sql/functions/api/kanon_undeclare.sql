@@ -12,7 +12,7 @@ BEGIN
     INSERT INTO kanon.request (operation) VALUES ('undeclare');
     PERFORM kanon.undeclare(relation);
     PERFORM kanon.revoke_read(relation);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_undeclare OWNER TO CURRENT_USER;

@@ -15,7 +15,7 @@ BEGIN
     PERFORM kanon.unlink(kanon_unlink.child);
     PERFORM kanon.revoke_read_along(kanon_unlink.child, above);
     PERFORM kanon.revoke_read(kanon_unlink.child);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_unlink OWNER TO CURRENT_USER;

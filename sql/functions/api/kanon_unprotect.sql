@@ -12,7 +12,7 @@ BEGIN
     INSERT INTO kanon.request (operation) VALUES ('unprotect');
     PERFORM kanon.unprotect(relation);
     PERFORM kanon.revoke_read(relation);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO CURRENT_USER;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     RETURN QUERY SELECT * FROM kanon.versions();
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_version OWNER TO CURRENT_USER;

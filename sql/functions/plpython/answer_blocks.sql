@@ -14,7 +14,7 @@ AS $function$
 BEGIN
     SELECT b.rest, b.rows, b.notices INTO rest, rows, notices
     FROM kanon.read_blocks(sql, parameters, schemas) AS b;
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION kanon.answer_blocks OWNER TO CURRENT_USER;

@@ -11,7 +11,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('forget_answer');
     RETURN kanon.free_sets(relation, entry);
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION kanon.forget_answer OWNER TO CURRENT_USER;

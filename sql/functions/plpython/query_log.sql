@@ -22,7 +22,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     RETURN QUERY SELECT * FROM kanon.read_query_log();
-{% include "raise_without_traceback.sql" %}
+{% include "raise_without_traceback" %}
 END
 $function$;
 ALTER FUNCTION kanon.query_log OWNER TO CURRENT_USER;

@@ -1,2 +1,0 @@
--- Drops the mapping behind a release.
-DROP TABLE IF EXISTS {{ mapping }}

@@ -1,2 +1,0 @@
--- Drops the table of divided row types behind a release.
-DROP TABLE IF EXISTS {{ parts }}

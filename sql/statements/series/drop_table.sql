@@ -1,2 +1,0 @@
--- Drops a table behind a release over time.
-DROP TABLE IF EXISTS {{ table }}
