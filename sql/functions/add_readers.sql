@@ -1,14 +1,8 @@
 -- Makes readers, with their functions, until there are so many; those that are there get their functions anew. Readers own
 -- nothing but these functions and what releases read through them. They can't be logged in as, and nobody is a member.
 -- Citus logs in on other nodes as whoever reads, so there they, and kanon_owner, may log in, and have no other right than to read.
-CREATE OR REPLACE FUNCTION kanon.add_readers(number integer)
-RETURNS integer
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.add_readers(number integer) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     most CONSTANT integer := greatest(number, (
@@ -77,12 +71,7 @@ BEGIN
         EXECUTE format($create$
 CREATE OR REPLACE FUNCTION kanon.read_rows_%1$s(statement text, arguments text[])
 RETURNS SETOF record
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
     known CONSTANT text[] := kanon.begin_reading();
@@ -106,12 +95,7 @@ $body$
         EXECUTE format($create$
 CREATE OR REPLACE FUNCTION kanon.define_%1$s(name name, row_type name, statement text, rows bigint, shown boolean)
 RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 SET default_tablespace = ''
 AS $body$
 BEGIN
@@ -133,12 +117,7 @@ $body$
             EXECUTE format($create$
 CREATE OR REPLACE FUNCTION kanon.read_%1$s()
 RETURNS void
-LANGUAGE plpython3u
-STABLE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpython3u STABLE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $body$
 plpy.execute("select kanon.boot()")
 from kanon_pg import plpython
@@ -185,7 +164,4 @@ $body$
     RETURN most;
 END
 $function$;
-ALTER FUNCTION kanon.add_readers OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.add_readers FROM PUBLIC;
-COMMENT ON FUNCTION kanon.add_readers IS
-'Makes more readers, one for each relation that is declared, published or asked about; for superusers.';
+COMMENT ON FUNCTION kanon.add_readers IS 'Makes more readers, one for each relation that is declared, published or asked about; for superusers.';

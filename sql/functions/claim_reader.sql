@@ -1,14 +1,8 @@
 -- Finds a reader for a relation, or for the queries about what its owner protects: the one it has, or one that is free. A reader
 -- is free if nothing is granted to it any more, whoever granted it and why, and nothing is read through it. A claim gives no rights;
 -- these come from who may grant them.
-CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean)
-RETURNS name
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean) RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     owner CONSTANT regrole := (SELECT c.relowner FROM pg_class AS c WHERE c.oid = claim_reader.relation);
@@ -74,8 +68,5 @@ BEGIN
         HINT = 'A superuser can make more: SELECT kanon.add_readers(64);';
 END
 $function$;
-ALTER FUNCTION kanon.claim_reader OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.claim_reader FROM PUBLIC;
-COMMENT ON FUNCTION kanon.claim_reader IS
-'Finds a reader for a relation; gives no rights. Called by kanon.grant_read.';
+COMMENT ON FUNCTION kanon.claim_reader IS 'Finds a reader for a relation; gives no rights. Called by kanon.grant_read.';
 GRANT EXECUTE ON FUNCTION kanon.claim_reader TO kanon_analyst;

@@ -1,12 +1,6 @@
 -- Removes prepared statements that are not known: the code that a relation brings along made them.
-CREATE OR REPLACE FUNCTION kanon.forget_statements(known text[])
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.forget_statements(known text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     made name;
@@ -22,7 +16,4 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.forget_statements OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.forget_statements FROM PUBLIC;
-COMMENT ON FUNCTION kanon.forget_statements IS
-'Removes prepared statements that the code of a relation made in this session.';
+COMMENT ON FUNCTION kanon.forget_statements IS 'Removes prepared statements that the code of a relation made in this session.';

@@ -1,12 +1,6 @@
 -- Lets go of a relation's reader once it has no rights on it. A reader through which something is still read is kept.
-CREATE OR REPLACE FUNCTION kanon.free_reader(relation regclass)
-RETURNS void
-LANGUAGE sql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.free_reader(relation regclass) RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     DELETE FROM kanon.base AS b USING pg_catalog.pg_roles AS r
     WHERE b.relation = free_reader.relation
@@ -24,8 +18,5 @@ BEGIN ATOMIC
             WHERE c.relowner = r.oid AND n.nspname = 'kanon_bases'
         );
 END;
-ALTER FUNCTION kanon.free_reader OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.free_reader FROM PUBLIC;
-COMMENT ON FUNCTION kanon.free_reader IS
-'Lets go of the reader of a relation that it may not read any more; called by kanon.revoke_read.';
+COMMENT ON FUNCTION kanon.free_reader IS 'Lets go of the reader of a relation that it may not read any more; called by kanon.revoke_read.';
 GRANT EXECUTE ON FUNCTION kanon.free_reader TO kanon_analyst;

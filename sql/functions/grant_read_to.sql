@@ -1,12 +1,6 @@
 -- Runs with the caller's rights: gives a role of kanon_pg what it needs to read a table.
-CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     base record;
@@ -61,8 +55,5 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.grant_read_to OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.grant_read_to FROM PUBLIC;
-COMMENT ON FUNCTION kanon.grant_read_to IS
-'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';
+COMMENT ON FUNCTION kanon.grant_read_to IS 'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';
 GRANT EXECUTE ON FUNCTION kanon.grant_read_to TO kanon_analyst;

@@ -1,13 +1,7 @@
 -- Whether the nodes of Citus can store releases of a table: they read it as kanon_owner, as which only code of superusers runs,
 -- so that the table, its partitions and the types of its columns must be theirs.
-CREATE OR REPLACE FUNCTION kanon.nodes_store(relation regclass)
-RETURNS boolean
-LANGUAGE plpgsql
-STABLE
-PARALLEL SAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.nodes_store(relation regclass) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     IF to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN
@@ -34,8 +28,5 @@ BEGIN
     );
 END
 $function$;
-ALTER FUNCTION kanon.nodes_store OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.nodes_store FROM PUBLIC;
-COMMENT ON FUNCTION kanon.nodes_store IS
-'Whether a table is distributed by Citus and belongs to a superuser, so that its nodes can store releases of it.';
+COMMENT ON FUNCTION kanon.nodes_store IS 'Whether a table is distributed by Citus and belongs to a superuser, so that its nodes can store releases of it.';
 GRANT EXECUTE ON FUNCTION kanon.nodes_store TO kanon_owner, kanon_analyst;

@@ -1,14 +1,8 @@
 -- The reader of a relation, if it has one that may read something of it: its own, or the one that reads for queries what the
 -- relation's owner protects. Until the transaction ends, the role is nobody else's: what runs with its rights now must not
 -- find another relation in its reach.
-CREATE OR REPLACE FUNCTION kanon.reader_of(relation regclass, for_queries boolean)
-RETURNS integer
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.reader_of(relation regclass, for_queries boolean) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     found integer;
@@ -44,8 +38,5 @@ BEGIN
     RETURN found;
 END
 $function$;
-ALTER FUNCTION kanon.reader_of OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.reader_of FROM PUBLIC;
-COMMENT ON FUNCTION kanon.reader_of IS
-'Number of the reader of a relation, or of the one that answers queries about it; NULL if none may read it.';
+COMMENT ON FUNCTION kanon.reader_of IS 'Number of the reader of a relation, or of the one that answers queries about it; NULL if none may read it.';
 GRANT EXECUTE ON FUNCTION kanon.reader_of TO kanon_reader, kanon_analyst;

@@ -1,13 +1,7 @@
 -- Runs with the caller's rights: revokes what was granted, as far as the caller may. A reader keeps what a declaration, a release
 -- or queries about the table need; a schema stays open to a role that may read something else in it.
-CREATE OR REPLACE FUNCTION kanon.revoke_read(relation regclass)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.revoke_read(relation regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     base record;
@@ -49,8 +43,5 @@ BEGIN
     END;
 END
 $function$;
-ALTER FUNCTION kanon.revoke_read OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.revoke_read FROM PUBLIC;
-COMMENT ON FUNCTION kanon.revoke_read IS
-'Revokes rights to read a table that nothing of kanon_pg needs any more, as far as the caller may revoke them.';
+COMMENT ON FUNCTION kanon.revoke_read IS 'Revokes rights to read a table that nothing of kanon_pg needs any more, as far as the caller may revoke them.';
 GRANT EXECUTE ON FUNCTION kanon.revoke_read TO kanon_analyst;

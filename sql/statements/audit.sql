@@ -5,8 +5,7 @@ SELECT people, classes, rows, homogeneous, homogeneous_rows, different_people, h
 FROM kanon.release_class_sizes($1::text)
 
 -- name: audit_releases(bigint): The releases of a relation that the caller may read, with what they cost.
-SELECT
-    release, view::text AS view, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive, k,
+SELECT release, view::text AS view, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive, k,
     suppressed_cells, suppressed_share, certainty_penalty, generalization_height, entropy_loss, marginal_divergence
 FROM kanon.releases WHERE base = $1::bigint::oid::regclass AND pg_catalog.has_table_privilege(view, 'SELECT')
 ORDER BY release
@@ -16,9 +15,7 @@ ORDER BY release
 -- counts as one person.
 WITH source AS (
     SELECT
-{% for column in columns %}
-        {{ column.name }} AS {{ column.alias }},
-{% endfor %}
+        {% for column in columns %}{{ column.name }} AS {{ column.alias }}, {% endfor %}
         {% if entity %}{{ entity }}{% else %}NULL{% endif %} AS person
     FROM {{ relation }}
 ){% if entity %},

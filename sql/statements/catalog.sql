@@ -10,8 +10,7 @@ FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid =
 WHERE ARRAY[n.nspname, c.relname]::text[] = pg_catalog.parse_ident($1::text)
 
 -- name: describe_relation(bigint, text): What kind of relation it is and whether the caller may read it.
-SELECT
-    n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
+SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
     c.relpersistence::text AS persistence, c.relrowsecurity AS row_security,
     pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner' AS is_own,
     pg_catalog.has_schema_privilege($2::text, n.oid, 'USAGE') AS schema_usable,
@@ -57,8 +56,7 @@ made_of (attnum, type_oid) AS (
         WHERE t.typtype = 'c' AND f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped
     ) AS next
 )
-SELECT
-    a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+SELECT a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
     CASE
         WHEN en.nspname = 'pg_catalog' THEN pg_catalog.format_type(b.type_oid, b.typmod)
         -- whatever the search path leaves out
@@ -145,8 +143,7 @@ SELECT pg_catalog.count(*) OVER (PARTITION BY {% for type in types %}c{{ loop.in
 FROM (
     SELECT {% for type in types %}c{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
     FROM (SELECT {% for type in types %}NULL::{{ type }} AS c{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}) AS columns
-    WHERE false
-    GROUP BY {% for type in types %}c{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
+    WHERE false GROUP BY {% for type in types %}c{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
 ) AS types
 LIMIT 0
 

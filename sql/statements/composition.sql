@@ -2,8 +2,7 @@
 -- Other releases of the same base relation, or of one that reads a table which this one reads, that somebody may read who may
 -- read a release, but not the base relation; those of the same first, the latest first.
 WITH RECURSIVE {% include "composition/reads" %}
-SELECT
-    o.name AS release, o.relation = r.relation AS is_same, o.rows, r.rows AS own_rows,
+SELECT o.name AS release, o.relation = r.relation AS is_same, o.rows, r.rows AS own_rows,
     pg_catalog.array_agg(reader.rolname::text ORDER BY reader.rolname) AS readers
 FROM kanon.release AS r
 INNER JOIN kanon.release AS o
@@ -43,19 +42,10 @@ ORDER BY o.relation <> r.relation, o.published_at DESC, o.name
 {% endif %}
     FROM (
         SELECT
-{% if written %}
-            xmin::text::bigint AS kanon_written,
-            tableoid AS kanon_table,
-{% endif %}
-{% for k in keys %}
-            {{ k.expression }} AS {{ k.alias }},
-{% endfor %}
-{% if entity %}
-            {{ entity.expression }} AS kanon_who,
-{% endif %}
-{% for c in columns %}
-            {{ c }}{% if not loop.last %},{% endif %}
-{% endfor %}
+            {% if written %}xmin::text::bigint AS kanon_written, tableoid AS kanon_table,{% endif %}
+            {% for k in keys %}{{ k.expression }} AS {{ k.alias }}, {% endfor %}
+            {% if entity %}{{ entity.expression }} AS kanon_who,{% endif %}
+            {% for c in columns %}{{ c }}{% if not loop.last %},{% endif %} {% endfor %}
         FROM {{ relation }}
     ) AS keyed
 
@@ -75,8 +65,7 @@ WITH
 ),
 {% endfor %}
 rows_seen AS MATERIALIZED (
-    SELECT
-        row_id,
+    SELECT row_id,
         person{% for s in sources %},
         coalesce(max(class) FILTER (WHERE source = {{ s.number }}), 0) AS {{ s.class }},
         coalesce(pg_catalog.bool_or(NOT is_known) FILTER (WHERE source = {{ s.number }}), false) AS {{ s.unknown }},
@@ -85,9 +74,7 @@ rows_seen AS MATERIALIZED (
     FROM (
 {% for s in sources %}
         SELECT {{ s.number }} AS source, row_id, person, class, is_known, is_assumed FROM {{ s.name }}
-{% if not loop.last %}
-        UNION ALL
-{% endif %}
+        {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
     ) AS every
     WHERE row_id IS NOT NULL GROUP BY row_id, person
@@ -104,14 +91,11 @@ history AS MATERIALIZED (
 gone AS (
 {% for s in sources %}
     SELECT {{ s.number }} AS source, coalesce(sum(rows), 0)::bigint AS rows FROM {{ s.name }} WHERE row_id IS NULL
-{% if not loop.last %}
-    UNION ALL
-{% endif %}
+    {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
 )
 {% for t in together %}
-SELECT
-    {{ t.number }} AS number, coalesce(sum(counted.people), 0)::bigint AS people,
+SELECT {{ t.number }} AS number, coalesce(sum(counted.people), 0)::bigint AS people,
     min(counted.candidates)::bigint AS smallest,
     (sum(counted.people * counted.candidates) / sum(counted.people))::double precision AS average,
     coalesce(sum(counted.people) FILTER (WHERE counted.candidates < {{ t.k }}), 0)::bigint AS people_below,
@@ -148,9 +132,7 @@ FROM (
     UNION ALL
     SELECT (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({{ t.numbers }})), {{ t.fewest }} WHERE (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({{ t.numbers }})) > 0
 ) AS counted
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
 
 -- name: composition/erase_version(bigint, text, bigint)
@@ -160,8 +142,7 @@ UPDATE kanon.remembered SET erased_rows = erased_rows + (SELECT count(*) FROM er
 WHERE release = $2::text AND version = $3::bigint AND EXISTS (SELECT FROM erased)
 
 -- name: composition/fetch_versions(text): The versions of a release that are remembered, the latest first.
-SELECT
-    m.version, c.relname::text AS classes, m.key_columns::text[] AS key_columns, m.k, m.entity::text AS entity,
+SELECT m.version, c.relname::text AS classes, m.key_columns::text[] AS key_columns, m.k, m.entity::text AS entity,
     m.erased_rows
 FROM kanon.remembered AS m LEFT JOIN pg_catalog.pg_class AS c ON c.oid = m.classes
 WHERE m.release = $1::text ORDER BY m.version DESC
@@ -174,9 +155,7 @@ SELECT EXISTS (
     SELECT
     FROM (
         SELECT
-{% for k in keys %}
-            {{ k.expression }} AS {{ k.alias }}{% if not loop.last %},{% endif %}
-{% endfor %}
+            {% for k in keys %}{{ k.expression }} AS {{ k.alias }}{% if not loop.last %},{% endif %} {% endfor %}
         FROM {{ relation }}
     ) AS keyed
     WHERE pg_catalog.hash_record_extended(ROW({% for k in keys %}{{ k.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), 0)
@@ -221,8 +200,7 @@ SELECT EXISTS (
         WHERE next.part <> 0
     ),
     layout AS (
-        SELECT
-            tree.oid,
+        SELECT tree.oid,
             pg_catalog.jsonb_object_agg(a.attname, a.attnum) || pg_catalog.jsonb_build_object('', (
                 SELECT coalesce(pg_catalog.jsonb_object_agg(l.oid, l.enumlabel), '{}')
                 FROM pg_catalog.pg_attribute AS e
@@ -238,8 +216,7 @@ SELECT EXISTS (
 -- name: composition/linked()
 -- The class of each row that a storage shows which says which row is which. What every version of a release over time tells are
 -- the cohorts that entered together: they part rows of one class.
-    SELECT
-        s.kanon_row AS row_id,
+    SELECT s.kanon_row AS row_id,
         {% if by_person %}s.kanon_person{% else %}s.kanon_row{% endif %} AS person,
         pg_catalog.hash_record_extended(
             ROW({% for c in cells %}{{ c.hashed }}, {% endfor %}s.kanon_pattern{% if cohorts %}, entered.entered{% endif %}), 0
@@ -317,16 +294,14 @@ reads (relation, oid) AS (
     {% include "guard/assigned" %}
     {% include "guard/masked" %}
     classed AS (
-        SELECT
-            masked.*,
+        SELECT masked.*,
             pg_catalog.hash_record_extended(ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0)
                 AS class
         FROM masked
         OFFSET 0
     ),
     expected AS MATERIALIZED (
-        SELECT
-            classed.person AS row_id,
+        SELECT classed.person AS row_id,
             {% if by_person %}{{ relation }}.kanon_person{% else %}classed.person{% endif %} AS person,
             {% if settled %}{{ settled }}{% else %}false{% endif %} AS is_settled,
             classed.class,
@@ -340,9 +315,7 @@ reads (relation, oid) AS (
             classed.class AS published
 {% endif %}
         FROM classed
-{% if by_person or settled %}
-        INNER JOIN {{ relation }} ON {{ relation }}.kanon_row = classed.person
-{% endif %}
+        {% if by_person or settled %}INNER JOIN {{ relation }} ON {{ relation }}.kanon_row = classed.person{% endif %}
     ),
 {% if parts %}
     drawn AS MATERIALIZED (
@@ -388,8 +361,7 @@ reads (relation, oid) AS (
         FROM shown
     ),
     compared AS MATERIALIZED (
-        SELECT
-            published, count(*) FILTER (WHERE is_here) AS here, count(*) FILTER (WHERE NOT is_here) AS there,
+        SELECT published, count(*) FILTER (WHERE is_here) AS here, count(*) FILTER (WHERE NOT is_here) AS there,
             count(*) FILTER (WHERE is_certain) AS certain
         FROM (
             SELECT published, true AS is_here, is_certain FROM placed
@@ -399,8 +371,7 @@ reads (relation, oid) AS (
         GROUP BY published
     ),
     account AS MATERIALIZED (
-        SELECT
-            coalesce(sum(there - here) FILTER (WHERE there > here), 0)::bigint AS missing,
+        SELECT coalesce(sum(there - here) FILTER (WHERE there > here), 0)::bigint AS missing,
             coalesce(pg_catalog.bool_or(there > certain), false) AS is_open,
 {% if was_refreshed %}
             false AS is_whole
@@ -411,8 +382,7 @@ reads (relation, oid) AS (
         FROM compared
     ),
     found AS (
-        SELECT
-            placed.row_id, placed.person,
+        SELECT placed.row_id, placed.person,
             CASE WHEN compared.there > CASE WHEN placed.is_certain THEN 0 ELSE compared.certain END THEN placed.class END
                 AS class,
             placed.is_certain OR NOT account.is_open
@@ -437,8 +407,7 @@ reads (relation, oid) AS (
 -- that only where it reads the columns that were read when it was published.
 WITH RECURSIVE base (oid) AS (SELECT m.relation::oid FROM kanon.release AS m WHERE m.name = $1::text),
 {% include "composition/layout" %}
-SELECT
-    r.relation::oid::bigint AS base, r.parameters::text AS parameters, r.hash_seed,
+SELECT r.relation::oid::bigint AS base, r.parameters::text AS parameters, r.hash_seed,
     r.refreshed_at IS NOT NULL AS was_refreshed, kanon.base_changes(r.relation) IS NOT NULL AS is_versioned,
     NOT EXISTS (
         SELECT
@@ -488,14 +457,12 @@ WHERE one.relation = $1::bigint::oid AND other.relation = $2::bigint::oid
 -- a table lie, whose columns have which places, and how often they have changed.
 WITH RECURSIVE base (oid) AS (SELECT $1::bigint::oid),
 {% include "composition/layout" %}
-SELECT
-    pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigint AS before,
+SELECT pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigint AS before,
     (SELECT pg_catalog.jsonb_object_agg(layout.oid::text, layout.columns) FROM layout)::text AS layout,
     kanon.base_changes($1::bigint::oid::regclass) AS changes
 
 -- name: composition/space(text): How much space the versions take that are remembered of a release.
-SELECT
-    count(*) AS versions,
+SELECT count(*) AS versions,
     pg_catalog.pg_size_pretty(coalesce(sum(pg_catalog.pg_total_relation_size(m.classes)), 0)) AS size
 FROM kanon.remembered AS m WHERE m.release = $1::text
 

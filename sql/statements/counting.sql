@@ -5,9 +5,7 @@
 WITH base AS{% if entity %} {% if not shards %}NOT {% endif %}MATERIALIZED{% endif %} (
 {% for source in shards or [relation] %}
 {% include "guard/base_rows" %}
-{% if not loop.last %}
-    UNION ALL
-{% endif %}
+    {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
 ),
 {% if entity %}
@@ -38,8 +36,7 @@ types AS MATERIALIZED (
     SELECT types.*, types.n - coalesce(spared.n, 0) AS people
     FROM (
         SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}{% if shards %}sum(n)::bigint{% else %}count(*){% endif %} AS n
-        FROM base
-        GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+        FROM base GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
         OFFSET 0
     ) AS types
     -- Rows that add nobody; most pairs have one row.
@@ -59,8 +56,7 @@ types AS MATERIALIZED (
 {% else %}
         count(*) AS n, count(*) AS people
 {% endif %}
-    FROM base
-    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+    FROM base GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 ),
 {% endif %}
 totals AS MATERIALIZED (
@@ -75,11 +71,7 @@ totals AS MATERIALIZED (
 )
 SELECT
     {% include "counting/totals" %},
-{% if entity %}
-    (SELECT count(DISTINCT who) FROM pairs) AS people,
-{% else %}
-    totals.n AS people,
-{% endif %}
+    {% if entity %}(SELECT count(DISTINCT who) FROM pairs) AS people,{% else %}totals.n AS people,{% endif %}
     packed.*, paired.*
 FROM totals
 CROSS JOIN (
@@ -101,8 +93,7 @@ CROSS JOIN (
 
 -- name: counting/packed_types()
 -- Row types as buffers of 64-bit big-endian numbers, empty if they would need more bytes than the limit.
-SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
+SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
         {% if repeats %}''::bytea{% else %}coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), ''){% endif %} AS people_counts
 {% for q in columns %}
@@ -111,9 +102,7 @@ SELECT
         , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
 {% endif %}
 {% endfor %}
-{% if not entity %}
-        , coalesce(sum((types.key >> 32) * types.n), 0)::text AS fingerprint
-{% endif %}
+        {% if not entity %}, coalesce(sum((types.key >> 32) * types.n), 0)::text AS fingerprint{% endif %}
     FROM (
         SELECT types.*, {% include "counting/type_key" %} AS key
         FROM types WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
@@ -165,9 +154,7 @@ SELECT
 FROM (
 {% for source in shards or [relation] %}
 {% include "guard/base_rows" %}
-{% if not loop.last %}
-    UNION ALL
-{% endif %}
+    {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
 ) AS pairs
 
@@ -175,9 +162,7 @@ FROM (
 -- Whether the first rows of a relation alone have more row types than a limit: they are counted up to it.
 WITH base AS (
     SELECT
-{% for q in columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last %},{% endif %}
-{% endfor %}
+        {% for q in columns %}{{ q.expression }} AS {{ q.alias }}{% if not loop.last %},{% endif %} {% endfor %}
     FROM {{ relation }} LIMIT $2::bigint
 )
 SELECT count(*) AS types
@@ -191,23 +176,15 @@ FROM (
 -- A relation's row types, counted for whoever may read the relation at that moment; Citus asks a subquery that names no table
 -- here, where the setting is, and not on its nodes.
 SELECT
-{% for q in columns %}
-    {{ q.alias }} AS {{ q.output }},
-{% endfor %}
+    {% for q in columns %}{{ q.alias }} AS {{ q.output }}, {% endfor %}
     count(*) AS {{ rows }},
-{% if entity %}
-    count(DISTINCT person) AS {{ people }}
-{% else %}
-    count(*) AS {{ people }}
-{% endif %}
+    {% if entity %}count(DISTINCT person) AS {{ people }}{% else %}count(*) AS {{ people }}{% endif %}
 FROM (
     SELECT
 {% for q in columns %}
         {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
 {% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
-{% endif %}
+        {% if entity %}{{ entity.expression }} AS person{% endif %}
     FROM {{ relation }}
     WHERE (
         SELECT pg_catalog.has_table_privilege(pg_catalog.current_setting('kanon.asking'), {{ relation_name }}::regclass, 'SELECT')

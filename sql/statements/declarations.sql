@@ -1,6 +1,5 @@
 -- name: fetch_declaration(bigint): The declared roles of a relation's columns.
-SELECT
-    identifiers::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers,
+SELECT identifiers::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers,
     sensitive::text[] AS sensitive, insensitive::text[] AS insensitive, entity::text AS entity,
     weights::text AS weights, row_types_view::text AS row_types_view
 FROM kanon.declaration WHERE relation = $1::bigint::oid::regclass
@@ -37,15 +36,13 @@ WHERE row_types_view = $1::text::name AND relation <> $2::bigint::oid::regclass
     AND EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = relation)
 
 -- name: roles_declared(bigint): The declared roles of a relation's columns.
-SELECT
-    identifiers::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers,
+SELECT identifiers::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers,
     sensitive::text[] AS sensitive, insensitive::text[] AS insensitive, entity::text AS entity,
     weights::text AS weights
 FROM kanon.declarations WHERE relation = $1::bigint::oid::regclass
 
 -- name: roles_published(bigint): The roles of a release's columns for whoever may read it, but not what only curators know of it.
-SELECT
-    '{}'::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
+SELECT '{}'::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
     insensitive::text[] AS insensitive, NULL::text AS entity, NULL::text AS weights, release::text AS release,
     NULL::bigint AS hidden_people, counts_people, NULL::double precision AS certainty_penalty,
     NULL::double precision AS generalization_height, NULL::double precision AS entropy_loss,
@@ -54,8 +51,7 @@ FROM kanon.published_roles WHERE view = $1::bigint::oid::regclass
 
 -- name: roles_released(bigint)
 -- The roles of a release's columns, and what it lost when it was published; who a row belongs to is not published.
-SELECT
-    '{}'::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
+SELECT '{}'::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
     insensitive::text[] AS insensitive, NULL::text AS entity, NULL::text AS weights, release::text AS release,
     CASE WHEN entity IS NOT NULL THEN people END AS hidden_people, FALSE AS counts_people, certainty_penalty,
     generalization_height, entropy_loss, marginal_divergence
@@ -123,8 +119,7 @@ SELECT
 SELECT pg_catalog.count(*) = 0 AS empty FROM (SELECT 1 FROM {{ relation }} LIMIT 1) AS one
 
 -- name: known_to_caller(): Whose rights count, and whether that role may read what kanon knows about relations.
-SELECT
-    CURRENT_USER::text AS role, coalesce(pg_catalog.bool_or(c.relname = 'declarations'), FALSE) AS declarations,
+SELECT CURRENT_USER::text AS role, coalesce(pg_catalog.bool_or(c.relname = 'declarations'), FALSE) AS declarations,
     coalesce(pg_catalog.bool_or(c.relname = 'releases'), FALSE) AS releases,
     coalesce(pg_catalog.bool_or(c.relname = 'published_roles'), FALSE) AS published_roles
 FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

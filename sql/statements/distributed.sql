@@ -17,15 +17,9 @@ $ask$) AS w
 -- name: distributed/base_rows()
 -- The rows of the base table as the nodes read them, with the shard that each goes to and where it is stored.
 SELECT
-{% for q in columns %}
-        {{ q.expression }} AS {{ q.alias }},
-{% endfor %}
-{% for c in carried %}
-        {{ c.expression }} AS {{ c.alias }},
-{% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person,
-{% endif %}
+        {% for q in columns %}{{ q.expression }} AS {{ q.alias }}, {% endfor %}
+        {% for c in carried %}{{ c.expression }} AS {{ c.alias }}, {% endfor %}
+        {% if entity %}{{ entity.expression }} AS person,{% endif %}
         {{ place }} AS kanon_place, pg_catalog.concat_ws(' ', {{ place }}, r.tableoid, r.ctid) AS kanon_at
     FROM {{ relation }} AS r
 
@@ -88,16 +82,13 @@ WITH types AS MATERIALIZED (
             pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) AS someone,
             {% include "counting/pair_mark" %} AS mark
         FROM (
-            SELECT
-                held.*, count(*) OVER (PARTITION BY held.person) AS row_types,
+            SELECT held.*, count(*) OVER (PARTITION BY held.person) AS row_types,
                 pg_catalog.row_number() OVER (PARTITION BY held.person) AS place
             FROM (
                 SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}person, count(*) AS n
                 FROM (
                     SELECT
-{% for q in columns %}
-                        {{ q.expression }} AS {{ q.alias }},
-{% endfor %}
+                        {% for q in columns %}{{ q.expression }} AS {{ q.alias }}, {% endfor %}
                         {{ entity.expression }} AS person
                     FROM {{ relation }}
                 ) AS base
@@ -108,8 +99,7 @@ WITH types AS MATERIALIZED (
     GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 ),
 totals AS MATERIALIZED (
-    SELECT
-        count(*) AS types, coalesce(sum(n), 0)::bigint AS n, coalesce(sum(first), 0)::bigint AS people,
+    SELECT count(*) AS types, coalesce(sum(n), 0)::bigint AS n, coalesce(sum(first), 0)::bigint AS people,
         coalesce(sum(mark), 0)::text AS fingerprint,
         count(*) * {{ type_bytes }} + coalesce(sum(people), 0)::bigint * {{ pair_bytes }} AS bytes
     FROM types
@@ -122,8 +112,7 @@ CROSS JOIN (
     {% include "counting/packed_types" %}
 ) AS packed
 CROSS JOIN (
-    SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS pair_keys,
+    SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS pair_keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(somebody.person), ''), '') AS pair_people
     FROM (
         SELECT types.lone, types.others, {% include "counting/type_key" %} AS key
@@ -161,9 +150,7 @@ INNER JOIN (SELECT row_type, min(seed) AS seed FROM {{ parts }} GROUP BY row_typ
 CREATE FUNCTION {{ reader }}(
     base boolean DEFAULT ROW({% for c in read %}(NULL::{{ base }}).{{ c }}{% if not loop.last %}, {% endif %}{% endfor %}) IS NULL
 ) RETURNS TABLE (
-{% for c in stored %}
-    {{ c.output }} {{ c.type }},
-{% endfor %}
+    {% for c in stored %}{{ c.output }} {{ c.type }}, {% endfor %}
     kanon_pattern bigint
 )
 LANGUAGE sql
@@ -182,8 +169,7 @@ CREATE TABLE {{ rules }} AS
 SELECT m.row_type, NULL::bigint AS seed, NULL::bigint AS first_chance, NULL::bigint AS last_chance, m.pattern
 FROM {{ mapping }} AS m WHERE NOT EXISTS (SELECT FROM {{ parts }} AS p WHERE p.row_type = m.row_type)
 UNION ALL
-SELECT
-    p.row_type, p.seed, CASE WHEN p.first_row = 1 THEN -9223372036854775808 ELSE c.chance END,
+SELECT p.row_type, p.seed, CASE WHEN p.first_row = 1 THEN -9223372036854775808 ELSE c.chance END,
     coalesce(pg_catalog.lead(c.chance) OVER (PARTITION BY p.row_type ORDER BY p.first_row) - 1, 9223372036854775807),
     p.pattern
 FROM {{ parts }} AS p
@@ -214,8 +200,7 @@ SELECT pg_catalog.create_distributed_table($1::text::regclass, 'kanon_place', co
 
 -- name: distributed/distribution(text)
 -- The column by whose hash Citus distributes the rows of a relation, and over how many shards; no row if it does not.
-SELECT
-    pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) AS column,
+SELECT pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) AS column,
     (SELECT count(*) FROM pg_catalog.pg_dist_shard AS s WHERE s.logicalrelid = p.logicalrelid) AS shards
 FROM pg_catalog.pg_dist_partition AS p WHERE p.logicalrelid = pg_catalog.to_regclass($1) AND p.partmethod = 'h'
 
@@ -303,9 +288,7 @@ SELECT
 {% else %}
     counted.kanon_place AS kanon_place,
 {% endif %}
-{% for p in published %}
-    {{ p.stored }} AS {{ p.output }},
-{% endfor %}
+    {% for p in published %}{{ p.stored }} AS {{ p.output }}, {% endfor %}
 {% if entity %}
     CASE WHEN counted.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END
         AS kanon_person,
@@ -317,12 +300,8 @@ FROM (
 {% for q in columns %}
         CASE WHEN assigned.pattern & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END AS {{ q.alias }},
 {% endfor %}
-{% for c in carried %}
-        assigned.{{ c.alias }},
-{% endfor %}
-{% if entity %}
-        assigned.person,
-{% endif %}
+        {% for c in carried %}assigned.{{ c.alias }}, {% endfor %}
+        {% if entity %}assigned.person,{% endif %}
         assigned.kanon_place, assigned.kanon_at, assigned.pattern
     FROM (
         SELECT base.*, coalesce(rules.pattern, {{ all_suppressed }}) AS pattern FROM (

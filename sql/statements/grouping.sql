@@ -7,21 +7,15 @@ LIMIT $1::bigint
 -- The different points of a relation, with what each weighs; rows without a whole point come together, last. With an entity
 -- every person counts once: at the point that most of their rows have.
 WITH base AS (
-    SELECT
-        CASE WHEN {{ y }} IS NOT NULL THEN {{ x }} + 0 END AS x,
+    SELECT CASE WHEN {{ y }} IS NOT NULL THEN {{ x }} + 0 END AS x,
         CASE WHEN {{ x }} IS NOT NULL THEN {{ y }} + 0 END AS y
-{% if weight %}
-        , {{ weight }} AS weight
-{% endif %}
-{% if entity %}
-        , {{ entity }} AS person
-{% endif %}
+        {% if weight %}, {{ weight }} AS weight{% endif %}
+        {% if entity %}, {{ entity }} AS person{% endif %}
     FROM {{ relation }}
 ),
 {% if entity %}
 pairs AS (
-    SELECT
-        x, y,
+    SELECT x, y,
         pg_catalog.row_number() OVER (PARTITION BY person ORDER BY count(*) DESC, x, y) = 1
             AND person IS NOT NULL AS is_home
     FROM base GROUP BY x, y, person
@@ -29,8 +23,7 @@ pairs AS (
 {% else %}
 pairs AS (SELECT * FROM base)
 {% endif %}
-SELECT
-    x,
+SELECT x,
     y,
 {% if entity %}
     (count(*) FILTER (WHERE is_home))::text AS weight,
@@ -56,28 +49,17 @@ ORDER BY one.place
 WITH base AS (
     SELECT
         {{ value }} AS value
-{% if weight %}
-        , {{ weight }} AS weight
-{% endif %}
-{% if entity %}
-        , {{ entity }} AS person
-{% endif %}
-{% if x %}
-        , {{ x }} AS x
-        , {{ y }} AS y
-{% endif %}
+        {% if weight %}, {{ weight }} AS weight{% endif %}
+        {% if entity %}, {{ entity }} AS person{% endif %}
+        {% if x %}, {{ x }} AS x , {{ y }} AS y{% endif %}
     FROM {{ relation }}
 ),
 {% if entity %}
 pairs AS (
-    SELECT
-        value,
+    SELECT value,
         pg_catalog.row_number() OVER (PARTITION BY person ORDER BY count(*) DESC, value) = 1
             AND person IS NOT NULL AS is_home
-{% if x %}
-        , avg(x) AS x
-        , avg(y) AS y
-{% endif %}
+        {% if x %}, avg(x) AS x , avg(y) AS y{% endif %}
     FROM base GROUP BY value, person
 ),
 {% endif %}
@@ -94,18 +76,10 @@ grouped AS (
         count(*) AS weight,
         false AS negative
 {% endif %}
-{% if x %}
-        , avg(x) AS x
-        , avg(y) AS y
-{% endif %}
-    FROM {% if entity %}pairs{% else %}base{% endif %}
-    GROUP BY value
+        {% if x %}, avg(x) AS x , avg(y) AS y{% endif %}
+    FROM {% if entity %}pairs{% else %}base{% endif %} GROUP BY value
 )
-SELECT
-    {{ shown }} AS shown, weight::text AS weight,
+SELECT {{ shown }} AS shown, weight::text AS weight,
     negative
-{% if x %}
-    , x
-    , y
-{% endif %}
+    {% if x %}, x , y{% endif %}
 FROM grouped ORDER BY value LIMIT $1::bigint

@@ -5,20 +5,17 @@
 -- wherever readers see them. The second hash leaves nothing of the sum of which the first consists.
 {% if parts %}
 typed AS MATERIALIZED (
-    SELECT
-        base.*,
+    SELECT base.*,
         {% include "guard/row_type" %} AS row_type
     FROM base
 ),
 divided AS MATERIALIZED (
-    SELECT
-        row_type, pg_catalog.array_agg(first_row ORDER BY first_row) AS first_rows,
+    SELECT row_type, pg_catalog.array_agg(first_row ORDER BY first_row) AS first_rows,
         pg_catalog.array_agg(pattern ORDER BY first_row) AS patterns, min(seed) AS seed
     FROM {{ parts }} GROUP BY row_type
 ),
 numbered AS (
-    SELECT
-        typed.*,
+    SELECT typed.*,
         pg_catalog.row_number() OVER (
             PARTITION BY typed.row_type
             ORDER BY pg_catalog.hash_record_extended(ROW(pg_catalog.int8send(pg_catalog.hash_record_extended(
@@ -33,15 +30,8 @@ assigned AS (
     WHERE NOT EXISTS (SELECT FROM divided AS d WHERE d.row_type = typed.row_type)
     UNION ALL
     SELECT
-{% for q in columns + model_columns + carried %}
-        numbered.{{ q.alias }},
-{% endfor %}
-{% if entity %}
-        numbered.person,
-{% if source %}
-        numbered.ordinality,
-{% endif %}
-{% endif %}
+        {% for q in columns + model_columns + carried %}numbered.{{ q.alias }}, {% endfor %}
+        {% if entity %}numbered.person, {% if source %}numbered.ordinality,{% endif %}{% endif %}
         numbered.row_type, divided.patterns[pg_catalog.width_bucket(numbered.row_number, divided.first_rows)]
     FROM numbered INNER JOIN divided ON divided.row_type = numbered.row_type
 ),
@@ -74,9 +64,7 @@ base AS (
 {% for c in carried %}
         {{ c.expression }} AS {{ c.alias }}{% if not loop.last or entity %},{% endif %}
 {% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
-{% endif %}
+        {% if entity %}{{ entity.expression }} AS person{% endif %}
     FROM {{ relation }}
 
 -- name: guard/base_rows()
@@ -91,9 +79,7 @@ base AS (
 {% for q in columns %}
         {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
 {% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
-{% endif %}
+        {% if entity %}{{ entity.expression }} AS person{% endif %}
     FROM {{ source }}
 {% if shards %}
     ) AS shard
@@ -112,22 +98,15 @@ leveled AS (
             WHEN {{ q.levels.known }}.value IS NULL AND assigned.{{ q.alias }} IS NOT NULL THEN {{ q.levels.height }}
             ELSE least({{ q.levels.height }}, (coalesce(assigned.pattern, {{ all_suppressed }}) >> {{ q.offset }}) & {{ q.mask }})
         END AS {{ q.level }}
-{% for node in q.levels.nodes %}
-        , {{ q.levels.known }}.{{ node.name }} AS {{ node.alias }}
-{% endfor %}
+        {% for node in q.levels.nodes %}, {{ q.levels.known }}.{{ node.name }} AS {{ node.alias }} {% endfor %}
 {% else %}
         (coalesce(assigned.pattern, {{ all_suppressed }}) >> {{ q.offset }}) & 1 AS {{ q.level }}
 {% endif %}
-{% if not loop.last %}
-        ,
-{% endif %}
+        {% if not loop.last %},{% endif %}
 {% endfor %}
     FROM assigned
 {% for q in columns %}
-{% if q.levels %}
-    LEFT JOIN {{ q.levels.table }} AS {{ q.levels.known }}
-        ON {{ q.levels.knows }}
-{% endif %}
+    {% if q.levels %}LEFT JOIN {{ q.levels.table }} AS {{ q.levels.known }} ON {{ q.levels.knows }}{% endif %}
 {% endfor %}
     OFFSET 0
 ),
@@ -140,23 +119,14 @@ masked AS (
 {% for q in columns %}
 {% if q.levels %}
         , CASE leveled.{{ q.level }}
-{% for node in q.levels.nodes %}
-            WHEN {{ loop.index0 }} THEN leveled.{{ node.alias }}
-{% endfor %}
+            {% for node in q.levels.nodes %}WHEN {{ loop.index0 }} THEN leveled.{{ node.alias }} {% endfor %}
         END AS {{ q.alias }}
 {% else %}
         , CASE WHEN leveled.{{ q.level }} = 0 THEN leveled.{{ q.alias }} ELSE {{ q.suppressed }} END AS {{ q.alias }}
 {% endif %}
 {% endfor %}
-{% for c in model_columns + carried %}
-        , leveled.{{ c.alias }}
-{% endfor %}
-{% if entity %}
-        , leveled.person
-{% if source %}
-        , leveled.ordinality
-{% endif %}
-{% endif %}
+        {% for c in model_columns + carried %}, leveled.{{ c.alias }} {% endfor %}
+        {% if entity %}, leveled.person {% if source %}, leveled.ordinality{% endif %}{% endif %}
     FROM leveled
 ),
 
@@ -173,15 +143,8 @@ masked AS (
         , CASE WHEN coalesce(assigned.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END
             AS {{ q.alias }}
 {% endfor %}
-{% for c in model_columns + carried %}
-        , assigned.{{ c.alias }}
-{% endfor %}
-{% if entity %}
-        , assigned.person
-{% if source %}
-        , assigned.ordinality
-{% endif %}
-{% endif %}
+        {% for c in model_columns + carried %}, assigned.{{ c.alias }} {% endfor %}
+        {% if entity %}, assigned.person {% if source %}, assigned.ordinality{% endif %}{% endif %}
     FROM assigned
 ),
 {% endif %}
@@ -198,8 +161,7 @@ masked AS (
     ) AS held
 ),
 {{ j.cell }} AS (
-    SELECT
-        class, greatest(1, people) AS size, place, greatest(1, count(person))::double precision AS n,
+    SELECT class, greatest(1, people) AS size, place, greatest(1, count(person))::double precision AS n,
         sum(greatest(1, count(person))::double precision) OVER (PARTITION BY class) AS total
     FROM {{ j.unit }} GROUP BY class, people, place
 ),
@@ -226,20 +188,17 @@ masked AS (
 {% endif %}
 {% if models.in_order %}
 {{ j.curve }} AS MATERIALIZED (
-    SELECT
-        count(*)::integer AS places, pg_catalog.array_agg(cumulative ORDER BY place) AS cumulatives,
+    SELECT count(*)::integer AS places, pg_catalog.array_agg(cumulative ORDER BY place) AS cumulatives,
         pg_catalog.array_prepend(0::double precision, pg_catalog.array_agg(area ORDER BY place)) AS areas
     FROM (SELECT *, sum(cumulative) OVER (ORDER BY place) AS area FROM {{ j.whole }}) AS summed
 ),
 -- From one value of a class to its next, up to `last`, the class's cumulated share is p; that of the whole
 -- table rises and passes it after `turn`.
 {{ j.step }} AS (
-    SELECT
-        *,
+    SELECT *,
         greatest(place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM {{ j.curve }} AS c)))) AS turn
     FROM (
-        SELECT
-            class, size, total, n, place::integer AS place, sum(n) OVER by_place / total AS p,
+        SELECT class, size, total, n, place::integer AS place, sum(n) OVER by_place / total AS p,
             coalesce(lead(place) OVER by_place, (SELECT c.places FROM {{ j.curve }} AS c))::integer - 1 AS last
         FROM {{ j.cell }}
         WINDOW by_place AS (PARTITION BY class ORDER BY place)
@@ -253,9 +212,7 @@ masked AS (
     HAVING {% for condition in models.conditions %}
 {% set threshold = condition.threshold %}
 {% include "guard/models/" ~ condition.model %}
-{% if not loop.last %}
-        AND {% endif %}
-{% endfor %}
+        {% if not loop.last %}AND {% endif %} {% endfor %}
 ),
 
 -- name: guard/models/distinct(): A class has so many different values.

@@ -39,8 +39,7 @@ DELETE FROM kanon.hierarchy WHERE name = $1
 
 -- name: hierarchy_find(text, integer, text)
 -- The latest version of a hierarchy, or a given one, and whether a role may see and use it.
-SELECT
-    h.version, h.kind, h.output, h.height, h.nodes,
+SELECT h.version, h.kind, h.output, h.height, h.nodes,
     coalesce(
         h.shared OR pg_catalog.pg_has_role($3::name, pg_catalog.to_regrole(pg_catalog.quote_ident(h.created_by)), 'USAGE'),
         (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = $3::name)
@@ -80,13 +79,10 @@ SELECT value, nodes FROM kanon.hierarchy_value WHERE hierarchy = $1 AND version 
 
 -- name: hierarchy_table_rows(): The rows of a table that holds a hierarchy, as texts.
 SELECT
-{% for column in columns %}
-    {{ column.text }} AS {{ column.alias }}{% if not loop.last %},{% endif %}
-{% endfor %}
+    {% for column in columns %}{{ column.text }} AS {{ column.alias }}{% if not loop.last %},{% endif %} {% endfor %}
 FROM {{ relation }} LIMIT {{ most }}
 
 -- name: list_hierarchies(): The stored hierarchies in their latest versions.
-SELECT
-    hierarchy, version, description, kind, output, height, nodes, shared, created_by::text AS created_by,
+SELECT hierarchy, version, description, kind, output, height, nodes, shared, created_by::text AS created_by,
     created_at::text AS created_at
 FROM kanon.hierarchies ORDER BY hierarchy

@@ -1,6 +1,5 @@
 -- name: install_facts(text): What the installer must know about the server, the database and the role it works as.
-SELECT
-    pg_catalog.current_setting('server_version_num')::integer AS server_version,
+SELECT pg_catalog.current_setting('server_version_num')::integer AS server_version,
     pg_catalog.current_database()::text AS database, me.rolname::text AS role, me.rolsuper AS superuser,
     me.rolcreaterole AS createrole, pg_catalog.has_database_privilege(d.oid, 'CREATE') AS create_in_database,
     EXISTS (SELECT FROM pg_catalog.pg_available_extensions AS x WHERE x.name = 'plpython3u') AS plpython_available,

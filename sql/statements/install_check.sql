@@ -140,8 +140,7 @@ SELECT
 CREATE TABLE {{ relation }} AS SELECT i % 3 AS a, i % 7 AS b, 'x' AS c FROM pg_catalog.generate_series(1, 40) AS i
 
 -- name: check_trial(text): The smallest class of the trial release, and whether analysts can read it.
-SELECT
-    coalesce(min(class.people), 0) AS smallest,
+SELECT coalesce(min(class.people), 0) AS smallest,
     pg_catalog.has_table_privilege('kanon_analyst', $1::text, 'SELECT')
         AND pg_catalog.has_schema_privilege('kanon_analyst', 'safe', 'USAGE') AS readable
 FROM (SELECT count(*) AS people FROM {{ view }} GROUP BY a, b, c, kanon_suppressed) AS class

@@ -8,8 +8,7 @@ WITH RECURSIVE way AS (
     SELECT w.step + 1, l.child, l.parent, l.columns, l.parent_columns, l.people, l.person
     FROM way AS w INNER JOIN kanon.links AS l ON l.child = w.parent AND w.people IS NOT NULL
 )
-SELECT
-    w.columns::text[] AS columns, w.parent_columns::text[] AS parent_columns, w.parent::oid::bigint AS parent,
+SELECT w.columns::text[] AS columns, w.parent_columns::text[] AS parent_columns, w.parent::oid::bigint AS parent,
     w.person::text[] AS person
 FROM way AS w ORDER BY w.step
 
@@ -17,8 +16,7 @@ FROM way AS w ORDER BY w.step
 SELECT a.relation::oid::bigint AS oid FROM kanon.linked_above($1::bigint::oid::regclass) AS a (relation)
 
 -- name: linked_below(bigint): The tables from which links lead to a table, and whether they answer queries.
-SELECT
-    b.relation::oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
+SELECT b.relation::oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
     EXISTS (SELECT FROM kanon.protection AS p WHERE p.relation = b.relation) AS protected
 FROM kanon.linked_below($1::bigint::oid::regclass) AS b (relation)
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = b.relation::oid
@@ -42,8 +40,7 @@ ORDER BY n.nspname, c.relname
 ) AS linked
 
 -- name: list_links(): The links, and whose people they lead to.
-SELECT
-    child::text AS child, parent::text AS parent, columns::text[] AS columns, foreign_key::text AS foreign_key,
+SELECT child::text AS child, parent::text AS parent, columns::text[] AS columns, foreign_key::text AS foreign_key,
     people::text AS people, person::text[] AS person, linked_by::text AS linked_by,
     pg_catalog.to_char(linked_at, 'YYYY-MM-DD HH24:MI:SS') AS linked_at
 FROM kanon.links ORDER BY 1
@@ -59,8 +56,7 @@ ON CONFLICT (child) DO UPDATE SET
 DELETE FROM kanon.link WHERE child = $1::bigint::oid::regclass RETURNING parent::oid::bigint AS parent
 
 -- name: find_foreign_keys(bigint, bigint): The foreign keys that lead from one table to another.
-SELECT
-    f.name::text AS name, f.columns::text[] AS columns, f.parent_columns::text[] AS parent_columns,
+SELECT f.name::text AS name, f.columns::text[] AS columns, f.parent_columns::text[] AS parent_columns,
     f.nullable::text[] AS nullable, f.validated, f.inherited
 FROM (
 {% include "foreign_keys" %}
@@ -69,8 +65,7 @@ WHERE f.child = $1::bigint::oid AND f.parent = $2::bigint::oid ORDER BY f.name
 
 -- name: foreign_keys()
 -- Foreign keys, with what a link asks of them: one row of the parent for each row of the child, at every moment.
-    SELECT
-        c.conrelid AS child, c.confrelid AS parent, c.conname AS name, k.columns, k.parent_columns,
+    SELECT c.conrelid AS child, c.confrelid AS parent, c.conname AS name, k.columns, k.parent_columns,
         coalesce(k.nullable, '{}') AS nullable,
         c.convalidated
         -- of PostgreSQL 18: refers to the rows of a span of time
@@ -85,8 +80,7 @@ WHERE f.child = $1::bigint::oid AND f.parent = $2::bigint::oid ORDER BY f.name
         ) AS inherited
     FROM pg_catalog.pg_constraint AS c
     CROSS JOIN LATERAL (
-        SELECT
-            pg_catalog.array_agg(a.attname ORDER BY a.attname) AS columns,
+        SELECT pg_catalog.array_agg(a.attname ORDER BY a.attname) AS columns,
             pg_catalog.array_agg(p.attname ORDER BY a.attname) AS parent_columns,
             pg_catalog.array_agg(a.attname ORDER BY a.attname) FILTER (
                 WHERE NOT a.attnotnull OR EXISTS (

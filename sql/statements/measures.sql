@@ -10,9 +10,7 @@ WITH source AS NOT MATERIALIZED (
         {{ q.label }}::name OPERATOR(pg_catalog.=) ANY ({{ suppressed }}) AS {{ q.hidden }},
 {% endif %}
 {% endfor %}
-{% if suppressed %}
-        {{ suppressed }} AS suppressed,
-{% endif %}
+        {% if suppressed %}{{ suppressed }} AS suppressed,{% endif %}
         {% if entity %}{{ entity }}{% else %}NULL{% endif %} AS person
     FROM {{ relation }}
 ),
@@ -47,9 +45,7 @@ grouped AS (
 {% for q in columns %}
 {% if q.categorical %}
         GROUPING({{ q.alias }}) = 0 AS {{ q.present }},
-{% if suppressed %}
-        {{ q.hidden }},
-{% endif %}
+        {% if suppressed %}{{ q.hidden }},{% endif %}
 {% endif %}
 {% endfor %}
         GROUPING({{ marks }}) = 0 AS whole,
@@ -68,18 +64,13 @@ grouped AS (
         ({{ keys }})
 {% if separate %}
 {% for q in columns %}
-{% if q.categorical %}
-        , ({{ q.alias }}{% if suppressed %}, {{ q.hidden }}{% endif %})
-{% endif %}
+        {% if q.categorical %}, ({{ q.alias }}{% if suppressed %}, {{ q.hidden }}{% endif %}){% endif %}
 {% endfor %}
 {% endif %}
-{% if entity and not on_nodes %}
-        , (person)
-{% endif %}
+        {% if entity and not on_nodes %}, (person){% endif %}
     )
 )
-SELECT
-    count(*) FILTER (WHERE whole) AS classes,
+SELECT count(*) FILTER (WHERE whole) AS classes,
     coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS rows,
 {% if entity and on_nodes %}
     greatest(1, (SELECT e.people FROM everybody AS e)) AS people,
@@ -121,15 +112,9 @@ FROM grouped
 -- storing (`worst` needs no arrays).
 WITH source AS NOT MATERIALIZED (
     SELECT
-{% for q in columns %}
-        {{ q.column }} AS {{ q.alias }},
-{% endfor %}
-{% if suppressed %}
-        {{ suppressed }} AS suppressed,
-{% endif %}
-{% if entity %}
-        {{ entity }} AS person,
-{% endif %}
+        {% for q in columns %}{{ q.column }} AS {{ q.alias }}, {% endfor %}
+        {% if suppressed %}{{ suppressed }} AS suppressed,{% endif %}
+        {% if entity %}{{ entity }} AS person,{% endif %}
         {{ sensitive }} AS value
     FROM {{ relation }}
 ),
@@ -159,8 +144,7 @@ counted AS (
 ),
 {% endif %}
 ranked AS MATERIALIZED (
-    SELECT
-        value,
+    SELECT value,
         n / sum(n) OVER () AS share,
 {% if ordered %}
         sum(n) OVER (ORDER BY value) / sum(n) OVER () AS cumulative,
@@ -176,15 +160,13 @@ scale AS MATERIALIZED (
     SELECT count(*)::integer AS places, sum(place * share) AS mean, max(area) - 1 AS whole_area FROM summed
 ),
 curve AS MATERIALIZED (
-    SELECT
-        pg_catalog.array_agg(share ORDER BY place) AS shares,
+    SELECT pg_catalog.array_agg(share ORDER BY place) AS shares,
         pg_catalog.array_agg(cumulative ORDER BY place) AS cumulatives,
         pg_catalog.array_prepend(0::double precision, pg_catalog.array_agg(area ORDER BY place)) AS areas
     FROM summed
 ),
 domain AS MATERIALIZED (
-    SELECT
-        summed.value, summed.share, summed.place,
+    SELECT summed.value, summed.share, summed.place,
         2 * (summed.area - summed.cumulative) + scale.places - summed.place - scale.whole_area AS reach
     FROM summed CROSS JOIN scale
 ),
@@ -195,8 +177,7 @@ curve AS MATERIALIZED (
 ),
 {% endif %}
 member AS (
-    SELECT
-        {{ keys }}, cell.n,
+    SELECT {{ keys }}, cell.n,
         coalesce(domain.share, (SELECT d.share FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS share,
         coalesce(domain.place, (SELECT d.place FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS place,
 {% if ordered %}
@@ -207,39 +188,26 @@ member AS (
     LEFT JOIN domain ON {{ same_value }}
 {% if entity %}
     UNION ALL
-    SELECT
-        {{ keys }}, NULL, NULL,
-        NULL,
-{% if ordered %}
-        NULL,
-{% endif %}
+    SELECT {{ keys }}, NULL, NULL, NULL,
+        {% if ordered %}NULL,{% endif %}
         count(person)
     FROM (SELECT {{ keys }}, person FROM unit GROUP BY {{ keys }}, person) AS known
     GROUP BY {{ keys }}
 {% endif %}
 ),
 class AS {% if many_classes %}NOT {% endif %}MATERIALIZED (
-    SELECT
-        sum(n) AS size,
-{% if entity %}
-        greatest(1, sum(people))::double precision AS people,
-{% else %}
-        sum(n) AS people,
-{% endif %}
+    SELECT sum(n) AS size,
+        {% if entity %}greatest(1, sum(people))::double precision AS people,{% else %}sum(n) AS people,{% endif %}
         count(n) AS different, max(n) AS most, pg_catalog.ln(sum(n)) - sum(n * pg_catalog.ln(n)) / sum(n) AS entropy,
         max(n / share) / sum(n) AS highest_ratio, min(n / share) / sum(n) AS lowest_ratio,
         1 - sum(share) AS equal_low,
-{% if ordered %}
-        sum(n * place) / sum(n) AS mean,
-        sum(n * reach) / sum(n) AS ordered_high,
-{% endif %}
+        {% if ordered %}sum(n * place) / sum(n) AS mean, sum(n * reach) / sum(n) AS ordered_high,{% endif %}
         pg_catalog.array_agg(place) FILTER (WHERE n IS NOT NULL) AS places,
         pg_catalog.array_agg(n) FILTER (WHERE n IS NOT NULL) AS counts
     FROM member GROUP BY {{ keys }}
 ),
 worst AS MATERIALIZED (
-    SELECT
-        min(different) AS different, min(entropy) AS entropy, min(people / most) AS people_per_value,
+    SELECT min(different) AS different, min(entropy) AS entropy, min(people / most) AS people_per_value,
         max(highest_ratio) AS highest_ratio,
         min(lowest_ratio) AS lowest_ratio,
 {% if ordered %}
@@ -254,22 +222,16 @@ candidate AS (
     WHERE (
         SELECT
             w.equal_high > w.equal_low + 1e-12
-{% if ordered %}
-            OR w.ordered_high > w.ordered_low + 1e-12
-{% endif %}
+            {% if ordered %}OR w.ordered_high > w.ordered_low + 1e-12{% endif %}
         FROM worst AS w
     ) AND (
         1 - 1 / highest_ratio > (SELECT w.equal_low FROM worst AS w) + 1e-12
-{% if ordered %}
-        OR ordered_high > (SELECT w.ordered_low FROM worst AS w) + 1e-12
-{% endif %}
+        {% if ordered %}OR ordered_high > (SELECT w.ordered_low FROM worst AS w) + 1e-12{% endif %}
     )
 ),
 exact AS (
     SELECT
-{% if ordered %}
-        max(distance.ordered) AS ordered,
-{% endif %}
+        {% if ordered %}max(distance.ordered) AS ordered,{% endif %}
         max(distance.equal) AS equal
     FROM candidate
     CROSS JOIN LATERAL (
@@ -285,14 +247,12 @@ exact AS (
             sum(greatest(0, n / size - (SELECT c.shares FROM curve AS c)[place])) AS equal
 {% if ordered %}
         FROM (
-            SELECT
-                *,
+            SELECT *,
                 greatest(
                     place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM curve AS c)))
                 ) AS turn
             FROM (
-                SELECT
-                    place, n, sum(n) OVER by_place / size AS p,
+                SELECT place, n, sum(n) OVER by_place / size AS p,
                     coalesce(lead(place) OVER by_place, (SELECT s.places FROM scale AS s)) - 1 AS last
                 FROM ROWS FROM (pg_catalog.unnest(places), pg_catalog.unnest(counts)) AS held (place, n)
                 WINDOW by_place AS (ORDER BY place)
@@ -303,8 +263,7 @@ exact AS (
 {% endif %}
     ) AS distance
 )
-SELECT
-    worst.different AS distinct_l, exp(worst.entropy) AS entropy_l, worst.people_per_value AS frequency_l,
+SELECT worst.different AS distinct_l, exp(worst.entropy) AS entropy_l, worst.people_per_value AS frequency_l,
     greatest(0, worst.equal_low, exact.equal) AS t_equal,
 {% if ordered %}
     greatest(0, worst.ordered_low, exact.ordered) / greatest(1, scale.places - 1) AS t_ordered,
@@ -315,6 +274,4 @@ SELECT
     greatest(0, worst.highest_ratio - 1) AS beta_likeness
 FROM worst
 CROSS JOIN exact
-{% if ordered %}
-CROSS JOIN scale
-{% endif %}
+{% if ordered %}CROSS JOIN scale{% endif %}

@@ -14,8 +14,7 @@ CREATE TABLE {{ table }} (
 -- name: describe_values()
 -- The table of a generalized column as the solver needs it, each output one buffer of 64-bit big-endian numbers; and whether
 -- different values look alike at level 0.
-SELECT
-    count(*) AS n, count(DISTINCT {{ nodes[0].look }}) AS published,
+SELECT count(*) AS n, count(DISTINCT {{ nodes[0].look }}) AS published,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ identity }}), ''), '') AS cells
 {% for node in nodes %}
     , coalesce(pg_catalog.string_agg(pg_catalog.int8send(
@@ -47,8 +46,7 @@ BEGIN
             / greatest(1, count(*) OVER () - 1){% else %}{{ node.fixed }}{% endif %}
 {% endfor %}
     FROM (
-        SELECT
-            typed.value,
+        SELECT typed.value,
             {{ value_as_node }} AS {{ nodes[0].name }}
 {% for node in nodes[1:] %}
             , typed.nodes[{{ loop.index }}]::{{ published }} AS {{ node.name }}
@@ -84,8 +82,7 @@ CREATE TABLE {{ table }} (value text NOT NULL, nodes text[] NOT NULL)
 
 -- name: fill_given(text): Writes a hierarchy given as a JSON list of lists: a value, then its nodes from level 1.
 INSERT INTO {{ table }} (value, nodes)
-SELECT
-    r.cells ->> 0,
+SELECT r.cells ->> 0,
     ARRAY(
         SELECT n.node FROM pg_catalog.jsonb_array_elements_text(r.cells) WITH ORDINALITY AS n (node, place)
         WHERE n.place > 1 ORDER BY n.place
@@ -123,8 +120,7 @@ stored AS (
         ){% else %}v.value{% endif %} = gone.value
     RETURNING v.hierarchy
 )
-SELECT
-    (SELECT count(*) FROM gone) AS gone, (SELECT min(stored.hierarchy) FROM stored) AS hierarchy,
+SELECT (SELECT count(*) FROM gone) AS gone, (SELECT min(stored.hierarchy) FROM stored) AS hierarchy,
     (SELECT count(*) FROM stored) AS stored
 
 -- name: create_unknown()
@@ -136,14 +132,10 @@ SELECT
 {% endfor %}
 FROM (
     SELECT
-{% for g in generalized %}
-        {{ g.expression }} AS {{ g.alias }}{% if not loop.last %},{% endif %}
-{% endfor %}
+        {% for g in generalized %}{{ g.expression }} AS {{ g.alias }}{% if not loop.last %},{% endif %} {% endfor %}
     FROM {{ relation }} AS rows
 ) AS base
-{% for g in generalized %}
-LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.knows }}
-{% endfor %}
+{% for g in generalized %}LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.knows }} {% endfor %}
 
 -- name: count_unknown()
 -- How many rows have values that the hierarchies of a release do not know, one number per generalized column.

@@ -7,13 +7,10 @@ SELECT role::text AS role FROM taken WHERE operation = $1::text ORDER BY number 
 
 -- name: call_anonymize()
 -- Publishes a release through the server's own function; its arguments are the parameters, in their order.
-SELECT
-    r.release, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
+SELECT r.release, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
     r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
     r.bound_method, r.usefulness, extract(EPOCH FROM r.elapsed)::double precision AS elapsed, r.termination
-FROM kanon_anonymize(
-{{ arguments }}
-) AS r
+FROM kanon_anonymize({{ arguments }}) AS r
 
 -- name: call_answer_blocks(text, text[]): Answers the blocks of a query.
 SELECT b.rest, b.rows::text AS rows, b.notices
@@ -28,9 +25,7 @@ SELECT accepted, findings::text AS findings, canonical_sql FROM kanon_check_quer
 
 -- name: call_composition()
 -- Compares releases through the server's own function; its arguments are the parameters, in their order.
-SELECT releases, k, people, smallest, average, people_below, unseen_rows, assumed_rows FROM kanon_composition(
-{{ arguments }}
-)
+SELECT releases, k, people, smallest, average, people_below, unseen_rows, assumed_rows FROM kanon_composition({{ arguments }})
 
 -- name: call_declare()
 -- Declares the roles of columns through the server's own function; its arguments are the parameters, in their order.

@@ -5,8 +5,7 @@ WITH RECURSIVE up (oid, distance) AS (
     UNION ALL
     SELECT i.inhparent, up.distance + 1 FROM up JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = up.oid
 )
-SELECT
-    p.relation::oid::bigint AS relation, p.k, p.mode, p.queries, p.refusals, p.seconds, p.rows, p.beside_releases,
+SELECT p.relation::oid::bigint AS relation, p.k, p.mode, p.queries, p.refusals, p.seconds, p.rows, p.beside_releases,
     coalesce(p.noise, 'null')::text AS noise,
     pg_catalog.to_json(ARRAY(SELECT pg_catalog.pg_get_userbyid(r.member::oid) FROM pg_catalog.unnest(p.exact_for) AS r (member)))::text AS exact_for
 FROM up JOIN kanon.protection AS p ON p.relation = up.oid::regclass ORDER BY up.distance, p.k DESC LIMIT 1
@@ -16,8 +15,7 @@ FROM up JOIN kanon.protection AS p ON p.relation = up.oid::regclass ORDER BY up.
 INSERT INTO kanon.protection AS p (
     relation, k, mode, queries, refusals, seconds, rows, beside_releases, noise, exact_for, protected_by
 )
-SELECT
-    $1::bigint::oid::regclass, r.k, r.mode, r.queries, r.refusals, r.seconds, r.rows, r.beside_releases, r.noise,
+SELECT $1::bigint::oid::regclass, r.k, r.mode, r.queries, r.refusals, r.seconds, r.rows, r.beside_releases, r.noise,
     r.exact_for, $3::text::name
 FROM pg_catalog.jsonb_populate_record(NULL::kanon.protection, $2::text::jsonb) AS r
 ON CONFLICT (relation) DO UPDATE SET
@@ -75,8 +73,7 @@ WITH RECURSIVE above (relation) AS (
     UNION
     SELECT i.inhparent FROM above AS a INNER JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = a.relation
 )
-SELECT
-    pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, $2::text AS release, p.beside_releases AS rule,
+SELECT pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, $2::text AS release, p.beside_releases AS rule,
     min(reader.rolname::text) AS reader
 FROM above AS a
 INNER JOIN kanon.protection AS p ON p.relation::oid = a.relation AND p.beside_releases = 'refuse'
@@ -108,8 +105,7 @@ WITH RECURSIVE covered (protected, relation) AS (
     SELECT c.protected, i.inhrelid
     FROM covered AS c INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = c.relation
 )
-SELECT
-    pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, r.name AS release, p.beside_releases AS rule,
+SELECT pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, r.name AS release, p.beside_releases AS rule,
     min(reader.rolname::text) AS reader
 FROM covered AS c
 INNER JOIN kanon.protection AS p ON p.relation::oid = c.protected

@@ -11,8 +11,7 @@ SELECT kanon.hold_relations()::text AS done
 SELECT pg_catalog.to_regclass(u.name)::oid::bigint AS oid FROM pg_catalog.unnest($1::text[]) AS u (name)
 
 -- name: analyst(): Who calls, and whether the call sees the present state of the catalog.
-SELECT
-    CURRENT_USER::text AS role, SESSION_USER::text AS login,
+SELECT CURRENT_USER::text AS role, SESSION_USER::text AS login,
     pg_catalog.current_setting('transaction_isolation') = 'read committed' AS sees_present
 
 -- name: query_locks(text[], text[], text)
@@ -77,8 +76,7 @@ WITH before AS MATERIALIZED (
         ('hash_mem_multiplier', '2'), ('work_mem', '64MB')
     ) AS s (name, value)
 )
-SELECT
-    pg_catalog.array_agg(b.name) AS names, pg_catalog.array_agg(b.was) AS was,
+SELECT pg_catalog.array_agg(b.name) AS names, pg_catalog.array_agg(b.was) AS was,
     pg_catalog.count(pg_catalog.set_config(b.name, b.value, true)) AS changed
 FROM before AS b WHERE b.was IS NOT NULL
 
@@ -88,8 +86,7 @@ FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS
 
 -- name: pin_query_settings()
 -- For the client's interface: what kanon.serve_query sets for itself, until the end of the transaction.
-SELECT
-    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
     pg_catalog.set_config('transaction_read_only', 'on', true) AS transaction_read_only,
     pg_catalog.set_config('datestyle', 'ISO, YMD', true) AS datestyle,
     pg_catalog.set_config('intervalstyle', 'postgres', true) AS intervalstyle,

@@ -73,8 +73,7 @@ reads (root, oid) AS (
 -- What is read with each, the tables among it where its people are found; whether it may be read for queries, and what in a
 -- view finds other rows in every reading. Functions of others are among its dependencies; PostgreSQL's own are in its tree alone.
 behind (root, oid, relkind, is_linked, is_trusted, is_plain, volatile) AS MATERIALIZED (
-    SELECT
-        r.root, r.oid, b.relkind, r.is_linked,
+    SELECT r.root, r.oid, b.relkind, r.is_linked,
         b.relowner IN (SELECT t.oid FROM trusted AS t)
         AND (SELECT s.nspowner FROM pg_catalog.pg_namespace AS s WHERE s.oid = b.relnamespace)
         IN (SELECT t.oid FROM trusted AS t),
@@ -120,8 +119,7 @@ above (oid, parent, distance) AS (
 ),
 -- Of what is read: whose rows it has by the nearest declaration, protection and link.
 origins (oid, declared_by, protected_by, linked_by, is_known) AS MATERIALIZED (
-    SELECT
-        a.oid, (pg_catalog.array_agg(a.parent ORDER BY a.distance) FILTER (WHERE d.relation IS NOT NULL))[1],
+    SELECT a.oid, (pg_catalog.array_agg(a.parent ORDER BY a.distance) FILTER (WHERE d.relation IS NOT NULL))[1],
         (pg_catalog.array_agg(a.parent ORDER BY a.distance, p.k DESC) FILTER (WHERE p.relation IS NOT NULL))[1],
         (pg_catalog.array_agg(a.parent ORDER BY a.distance) FILTER (WHERE l.child IS NOT NULL))[1],
         pg_catalog.bool_or(k.oid IS NOT NULL)
@@ -132,8 +130,7 @@ origins (oid, declared_by, protected_by, linked_by, is_known) AS MATERIALIZED (
     LEFT JOIN known AS k ON k.oid = a.parent
     GROUP BY a.oid
 )
-SELECT
-    c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
+SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
     o.declared_by::bigint AS declared_by, o.protected_by::bigint AS protected_by, o.is_known AS known,
     o.linked_by::bigint AS linked_by,
     EXISTS (
@@ -234,8 +231,7 @@ SELECT
     (
         SELECT pg_catalog.json_agg(k.columns ORDER BY k.is_primary DESC, k.width, k.columns::text)::text
         FROM (
-            SELECT
-                pg_catalog.array_agg(a.attname::text ORDER BY g.place) AS columns, i.indisprimary AS is_primary,
+            SELECT pg_catalog.array_agg(a.attname::text ORDER BY g.place) AS columns, i.indisprimary AS is_primary,
                 i.indnkeyatts AS width
             FROM pg_catalog.pg_index AS i
             CROSS JOIN LATERAL pg_catalog.generate_series(0, i.indnkeyatts - 1) AS g (place)
@@ -270,8 +266,7 @@ ORDER BY c.oid
 
 -- name: query_functions(text[])
 -- Of PostgreSQL's own functions with some names: whether all of a name depend on their arguments alone.
-SELECT
-    p.proname::text AS name,
+SELECT p.proname::text AS name,
     pg_catalog.bool_and(p.provolatile = 'i' AND p.prokind = 'f' AND NOT p.proretset) AS immutable
 FROM pg_catalog.pg_proc AS p
 WHERE p.proname = ANY ($1::text[]::name[]) AND p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < 16384

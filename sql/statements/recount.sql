@@ -26,39 +26,29 @@ FROM (
 ) AS seen
 LEFT JOIN (
 {% for node in g.nodes %}
-    SELECT
-        {{ loop.index0 }} AS level, {{ node.look }} AS node, {{ node.loss }} AS loss,
+    SELECT {{ loop.index0 }} AS level, {{ node.look }} AS node, {{ node.loss }} AS loss,
         (count(*) - 1)::double precision / greatest(1, (SELECT count(*) FROM {{ g.table }}) - 1) AS share
-    FROM {{ g.table }}
-    GROUP BY {{ node.name }}, {{ node.loss }}
-{% if not loop.last %}
-    UNION ALL
-{% endif %}
+    FROM {{ g.table }} GROUP BY {{ node.name }}, {{ node.loss }}
+    {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
 ) AS known ON known.level = seen.level AND known.node = seen.cell
 
 -- name: recount/seen_classes()
 -- Classes as readers tell them apart, of rows that are grouped by what is stored: here, or by the statement around.
-SELECT
-    count(*) AS classes, coalesce(sum(n), 0)::bigint AS rows, coalesce(min(people), 0) AS smallest,
+SELECT count(*) AS classes, coalesce(sum(n), 0)::bigint AS rows, coalesce(min(people), 0) AS smallest,
     coalesce(max(people), 0) AS largest, coalesce(sum(people), 0)::bigint AS memberships,
     coalesce(sum(n * pg_catalog.bit_count(hidden::bit(64))), 0)::bigint AS suppressed
 FROM (
-    SELECT
-        hidden, sum(n)::bigint AS n,
+    SELECT hidden, sum(n)::bigint AS n,
         {% if entity %}count(person){% else %}sum(n)::bigint{% endif %} AS people
     FROM (
         SELECT
-{% for q in columns %}
-            {{ q.alias }},
-{% endfor %}
+            {% for q in columns %}{{ q.alias }}, {% endfor %}
 {% for q in columns %}
             (({{ q.is_suppressed }})::integer::bigint << {{ loop.index0 }}){% if not loop.last %} |{% endif %}
 {% endfor %}
             AS hidden,
-{% if entity %}
-            person,
-{% endif %}
+            {% if entity %}person,{% endif %}
             sum(n) AS n
         FROM {% if generalized %}held{% else %}(
 {% include "recount/stored_rows" %}
@@ -70,14 +60,9 @@ FROM (
 
 -- name: recount/stored_rows()
 -- The rows of a release that agree on pattern and cells, and on the person if several rows may be one's.
-        SELECT
-            kanon_pattern AS pattern,
-{% for q in columns %}
-            {{ q.cell }} AS {{ q.alias }},
-{% endfor %}
-{% if entity %}
-            kanon_person AS person,
-{% endif %}
+        SELECT kanon_pattern AS pattern,
+            {% for q in columns %}{{ q.cell }} AS {{ q.alias }}, {% endfor %}
+            {% if entity %}kanon_person AS person,{% endif %}
             count(*) AS n
         FROM {{ storage }}
         GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}{% if entity %}, kanon_person{% if on_nodes %}, kanon_place{% endif %}{% endif %}
@@ -99,8 +84,7 @@ SELECT
     levels_{{ g.number }}.levels AS levels_{{ g.number }},
     levels_{{ g.number }}.strange AS strange_{{ g.number }}{% endfor %}{% endif %}
 FROM (
-    SELECT
-        pattern, count(*) AS classes, sum(n)::bigint AS rows, min(people) AS smallest, max(people) AS largest,
+    SELECT pattern, count(*) AS classes, sum(n)::bigint AS rows, min(people) AS smallest, max(people) AS largest,
         sum(people)::bigint AS memberships,
         pg_catalog.bool_or(
 {% for q in columns %}
@@ -108,24 +92,13 @@ FROM (
 {% endfor %}
         ) AS leaks
     FROM (
-        SELECT
-            pattern,
-{% for q in columns %}
-            {{ q.alias }},
-{% endfor %}
-{% if entity %}
-            sum(n)::bigint AS n,
-            count(person) AS people
-{% else %}
-            n,
-            n AS people
-{% endif %}
+        SELECT pattern,
+            {% for q in columns %}{{ q.alias }}, {% endfor %}
+            {% if entity %}sum(n)::bigint AS n, count(person) AS people{% else %}n, n AS people{% endif %}
         FROM {% if generalized %}held{% else %}(
 {% include "recount/stored_rows" %}
         ) AS held{% endif %}
-{% if entity %}
-        GROUP BY pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
-{% endif %}
+        {% if entity %}GROUP BY pattern{% for q in columns %}, {{ q.alias }}{% endfor %}{% endif %}
     ) AS class
     GROUP BY pattern
 ) AS by_pattern

@@ -1,6 +1,5 @@
 -- name: fetch_release(text): A published release.
-SELECT
-    r.name, r.relation::oid::bigint AS base, b.oid IS NOT NULL AS has_base, sn.nspname::text AS storage_schema,
+SELECT r.name, r.relation::oid::bigint AS base, b.oid IS NOT NULL AS has_base, sn.nspname::text AS storage_schema,
     s.relname::text AS storage_name, mn.nspname::text AS mapping_schema, m.relname::text AS mapping_name,
     pn.nspname::text AS parts_schema, p.relname::text AS parts_name, so.relname::text AS source_name,
     un.nspname::text AS unknown_schema, u.relname::text AS unknown_name, r.generalized::text[] AS generalized,
@@ -91,8 +90,7 @@ WHERE name = $1::text
 DELETE FROM kanon.release WHERE name = $1::text
 
 -- name: list_releases(): All releases with their certificates.
-SELECT
-    release, base::text AS base, k, rows, people, classes, smallest_class, suppressed_share, lower_bound, gap,
+SELECT release, base::text AS base, k, rows, people, classes, smallest_class, suppressed_share, lower_bound, gap,
     optimal, method, changes_since, published_by::text AS published_by, published_at::text AS published_at,
     refreshed_at::text AS refreshed_at, termination
 FROM kanon.releases ORDER BY release
@@ -106,15 +104,13 @@ INNER JOIN pg_catalog.pg_attribute AS a
 WHERE r.name = $1::text GROUP BY t.place ORDER BY t.place
 
 -- name: fetch_proof(text): What was said about a published release, and what was asked for that its bound depends on.
-SELECT
-    r.rows, r.weighted_cost, nullif(r.parameters -> 'patterns', 'null'::jsonb)::text AS patterns,
+SELECT r.rows, r.weighted_cost, nullif(r.parameters -> 'patterns', 'null'::jsonb)::text AS patterns,
     r.parameters::text AS parameters
 FROM kanon.release AS r WHERE r.name = $1::text
 
 -- name: read_mapping()
 -- The mapping behind a release, each column one buffer of 64-bit big-endian numbers; without prices if some are missing.
-SELECT
-    coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.row_type), ''), '') AS keys,
+SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.row_type), ''), '') AS keys,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.pattern), ''), '') AS patterns,
     CASE WHEN count(m.price) = count(*) THEN coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.price), ''), '') ELSE '' END
         AS prices
@@ -123,8 +119,7 @@ FROM {{ mapping }} AS m
 -- name: read_parts()
 -- The parts of divided row types behind a release, by row type and first row, each column one buffer of 64-bit big-endian
 -- numbers.
-SELECT
-    coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.row_type), ''), '') AS keys,
+SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.row_type), ''), '') AS keys,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.first_row), ''), '') AS first_rows,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.pattern), ''), '') AS patterns
 FROM (SELECT s.* FROM {{ parts }} AS s ORDER BY s.row_type, s.first_row) AS p

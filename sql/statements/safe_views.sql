@@ -3,9 +3,7 @@
 -- transaction that builds it: what it read and then rolled back, the next version would not know.
 CREATE OR REPLACE VIEW {{ view }} AS
 SELECT
-{% for name in published %}
-    {{ name }},
-{% endfor %}
+    {% for name in published %}{{ name }}, {% endfor %}
     pg_catalog.array_remove(ARRAY[
 {% for q in columns %}
         CASE WHEN {{ q.is_suppressed }} THEN {{ q.label }}::name END{% if not loop.last %},{% endif %}

@@ -2,8 +2,7 @@
 -- The rows that wait now: since when, and with whom each may enter. Who is about to leave, or has a value that a hierarchy does
 -- not know, has no origin yet. Who left before enters only with those who left together with them.
 CREATE TABLE {{ arrivals }} AS
-SELECT
-    g.kanon_row AS row_id, g.kanon_who AS person, coalesce(p.since, {{ version }}) AS since,
+SELECT g.kanon_row AS row_id, g.kanon_who AS person, coalesce(p.since, {{ version }}) AS since,
     CASE
         WHEN g.kanon_row IN (SELECT m.row_id FROM {{ members }} AS m WHERE m.left_in IS NOT NULL) THEN NULL
         WHEN g.kanon_who IN (
@@ -26,11 +25,7 @@ LEFT JOIN (
 {% include "series/histories" %}
 ) AS h ON h.person = g.kanon_who
 WHERE g.kanon_row IS NOT NULL
-{% if keep %}
-    AND g.kanon_member IS NULL
-{% else %}
-    AND g.kanon_same IS NOT TRUE
-{% endif %}
+    {% if keep %}AND g.kanon_member IS NULL{% else %}AND g.kanon_same IS NOT TRUE{% endif %}
 
 -- name: series/create_changes()
 -- Rows of the base relation that are no members, and members whose row is gone, was changed, or is back.
@@ -59,16 +54,13 @@ CREATE TABLE {{ departed }} (
 CREATE TABLE {{ entering }} AS
 SELECT {% for c in columns %}c.{{ c }}, {% endfor %}c.kanon_row, c.kanon_fingerprint
 FROM {{ source }} AS c
-{% if pending %}
-INNER JOIN {{ pending }} AS p ON p.row_id = c.kanon_row AND p.origin = {{ origin }}
-{% endif %}
+{% if pending %}INNER JOIN {{ pending }} AS p ON p.row_id = c.kanon_row AND p.origin = {{ origin }}{% endif %}
 
 -- name: series/create_fates()
 -- What becomes of each cohort that is not whole, or was not shown. Together may leave at least k people of whom at least k, or
 -- nobody's rows, remain; under a privacy model all of them, so that those who left are diverse, too.
 CREATE TABLE {{ fates }} AS
-SELECT
-    counted.*,
+SELECT counted.*,
     CASE
         WHEN left_rows = 0 THEN CASE WHEN present_people >= {{ k }} THEN 'shown' ELSE 'withheld' END
         WHEN left_people >= {{ k }} AND (present_rows = 0{% if not whole %} OR present_people >= {{ k }}{% endif %}) THEN 'leaving'
@@ -82,8 +74,7 @@ SELECT
 {% endif %}
     END AS fate
 FROM (
-    SELECT
-        m.cohort, count(*) FILTER (WHERE m.left_in IS NULL) AS present_rows,
+    SELECT m.cohort, count(*) FILTER (WHERE m.left_in IS NULL) AS present_rows,
         count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_rows,
         -- a DISTINCT count sorts the rows of these cohorts
 {% if entity %}
@@ -120,8 +111,7 @@ CREATE TABLE {{ pending }} (
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH present AS (
 {% if entity %}
-    SELECT
-        held.cohort, sum(held.n)::bigint AS rows, count(held.person) AS people,
+    SELECT held.cohort, sum(held.n)::bigint AS rows, count(held.person) AS people,
         pg_catalog.bool_or(held.erased) AS erased
     FROM (
         SELECT cohort, person, count(*) AS n, pg_catalog.bool_or(erased) AS erased FROM {{ members }}
@@ -140,12 +130,8 @@ shown AS (
         AND NOT present.erased
 )
 SELECT
-{% for c in cells %}
-    member.{{ c.cell }} AS {{ c.output }},
-{% endfor %}
-{% if entity %}
-    member.person AS kanon_person,
-{% endif %}
+    {% for c in cells %}member.{{ c.cell }} AS {{ c.output }}, {% endfor %}
+    {% if entity %}member.person AS kanon_person,{% endif %}
     member.pattern AS kanon_pattern, member.row_id AS kanon_row
 FROM (SELECT m.*, m.row_id AS class_hash, 1 AS place FROM {{ members }} AS m) AS member
 INNER JOIN shown ON shown.cohort = member.cohort
@@ -156,16 +142,9 @@ ORDER BY {% include "guard/shuffled" %}
 -- of the release does now, as long as not too many people wait and nobody in the class waited long enough.
 CREATE TABLE {{ waits }} AS
 WITH entered AS (
-    SELECT
-        s.kanon_row,
-{% if entity %}
-        s.kanon_person AS person,
-{% else %}
-        s.kanon_row AS person,
-{% endif %}
-{% for c in losses %}
-        {{ c }}{% if not loop.last %} +{% endif %}
-{% endfor %}
+    SELECT s.kanon_row,
+        {% if entity %}s.kanon_person AS person,{% else %}s.kanon_row AS person,{% endif %}
+        {% for c in losses %}{{ c }}{% if not loop.last %} +{% endif %} {% endfor %}
         AS loss, p.since,
         min(s.kanon_row) OVER (
             PARTITION BY
@@ -234,8 +213,7 @@ SELECT EXISTS (
 SELECT coalesce(max(cohort), 0) AS highest FROM {{ cohorts }}
 
 -- name: series/histories(): Each person who left, with what stands for all their departures.
-    SELECT
-        left_once.person,
+    SELECT left_once.person,
         pg_catalog.hash_record_extended(
             ROW(pg_catalog.array_agg(left_once.departure ORDER BY left_once.departure)), 2
         ) AS origin
@@ -272,30 +250,19 @@ INSERT INTO {{ members }} (
 UPDATE {{ members }} AS m SET left_in = NULL, fingerprint = g.kanon_fingerprint
 FROM {{ changes }} AS g
 WHERE g.kanon_member = m.row_id AND g.kanon_row IS NOT NULL AND NOT m.erased
-{% if not keep %}
-    AND g.kanon_same
-{% endif %}
+    {% if not keep %}AND g.kanon_same{% endif %}
 
 -- name: series/mark_left(bigint): Marks members that left with this version.
 UPDATE {{ members }} AS m SET left_in = $1::bigint
 FROM {{ changes }} AS g
 WHERE g.kanon_member = m.row_id AND m.left_in IS NULL
-{% if keep %}
-    AND g.kanon_row IS NULL
-{% else %}
-    AND g.kanon_same IS NOT TRUE
-{% endif %}
+    {% if keep %}AND g.kanon_row IS NULL{% else %}AND g.kanon_same IS NOT TRUE{% endif %}
 
 -- name: series/members_of()
 -- The rows of a guarded storage as members of new cohorts, one for each class. The hash sorts quickly; classes are compared
 -- cell by cell. CASE keeps NOT NULL of domains away from cells that may have to be erased.
-SELECT
-    entered.kanon_row AS row_id,
-{% if entity %}
-    entered.kanon_person AS person,
-{% else %}
-    entered.kanon_row AS person,
-{% endif %}
+SELECT entered.kanon_row AS row_id,
+    {% if entity %}entered.kanon_person AS person,{% else %}entered.kanon_row AS person,{% endif %}
     entered.kanon_fingerprint AS fingerprint,
     {{ cohorts_ever }} + pg_catalog.dense_rank() OVER (ORDER BY entered.first_row) AS cohort, NULL::bigint AS left_in,
     false AS erased,
@@ -304,17 +271,14 @@ SELECT
     CASE WHEN entered.kanon_row IS NOT NULL THEN entered.{{ c.output }} ELSE {{ c.empty }} END AS {{ c.cell }}{% if not loop.last %},{% endif %}
 {% endfor %}
 FROM (
-    SELECT
-        s.*,
+    SELECT s.*,
         min(s.kanon_row) OVER (
             PARTITION BY
                 pg_catalog.hash_record_extended(ROW({% for h in hashed %}{{ h }}, {% endfor %}s.kanon_pattern), 0),
                 s.kanon_pattern{% for c in classes %}, s.{{ c }}{% endfor %}
         ) AS first_row
     FROM {{ storage }} AS s
-{% if waits %}
-    WHERE s.kanon_row NOT IN (SELECT w.row_id FROM {{ waits }} AS w)
-{% endif %}
+    {% if waits %}WHERE s.kanon_row NOT IN (SELECT w.row_id FROM {{ waits }} AS w){% endif %}
 ) AS entered
 
 -- name: series/other_people(): Members whose row is another person's than when they entered: how many, said once.
@@ -324,13 +288,8 @@ WHERE g.kanon_row IS NOT NULL AND g.kanon_who IS DISTINCT FROM m.person AND m.le
 -- name: series/recount_cohorts(): The cohorts that are shown, counted on what is stored.
 SELECT coalesce(sum(rows), 0)::bigint AS rows, coalesce(min(people), 0) AS smallest
 FROM (
-    SELECT
-        count(*) AS rows,
-{% if entity %}
-        count(DISTINCT m.person) AS people
-{% else %}
-        count(*) AS people
-{% endif %}
+    SELECT count(*) AS rows,
+        {% if entity %}count(DISTINCT m.person) AS people{% else %}count(*) AS people{% endif %}
     FROM {{ members }} AS m WHERE m.cohort IN (SELECT c.cohort FROM {{ cohorts }} AS c WHERE c.is_shown)
     GROUP BY m.cohort
 ) AS cohort

@@ -1,6 +1,5 @@
 -- name: series/fetch_series(text): A release over time. What it is made of is NULL if it was dropped behind the record's back.
-SELECT
-    s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns,
+SELECT s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns,
     s.cohorts_ever, s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows, ke.relname::text AS key_view,
     cu.relname::text AS current_rows, me.relname::text AS members, co.relname::text AS cohorts,
     de.relname::text AS departed, pe.relname::text AS pending
@@ -133,8 +132,7 @@ WITH known AS (
             )
         END
 )
-SELECT
-    ARRAY(SELECT k.attname::text FROM known AS k ORDER BY k.attnum) AS columns,
+SELECT ARRAY(SELECT k.attname::text FROM known AS k ORDER BY k.attnum) AS columns,
     EXISTS (
         SELECT FROM pg_catalog.pg_index AS i
         WHERE i.indrelid = $1::bigint::oid
@@ -153,9 +151,7 @@ SELECT
 SELECT pg_catalog.hash_record_extended(ROW({% for k in keys %}{{ k.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), 0) AS number
 FROM (
     SELECT
-{% for k in keys %}
-        {{ k.expression }} AS {{ k.alias }}{% if not loop.last %},{% endif %}
-{% endfor %}
+        {% for k in keys %}{{ k.expression }} AS {{ k.alias }}{% if not loop.last %},{% endif %} {% endfor %}
     FROM (
         -- JSON makes values of texts by the input functions of types, never by casts, which others may have made
         SELECT *
@@ -169,9 +165,7 @@ FROM (
 -- Each row of a base relation with an identity that lasts, a fingerprint of what is published of it, and its person. Rows
 -- without a key are known by their person and contents; equal ones are numbered.
 SELECT
-{% for c in columns %}
-    seen.{{ c.alias }} AS {{ c.name }},
-{% endfor %}
+    {% for c in columns %}seen.{{ c.alias }} AS {{ c.name }}, {% endfor %}
     seen.kanon_row,
     seen.kanon_fingerprint,
 {% if entity %}
@@ -195,8 +189,7 @@ FROM (
         ) AS kanon_row
 {% endif %}
     FROM (
-        SELECT
-            plain.*,
+        SELECT plain.*,
             pg_catalog.hash_record_extended(
                 ROW({% for c in columns if c.hashed %}{{ c.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), 0
             ) AS kanon_fingerprint
@@ -208,9 +201,7 @@ FROM (
 {% for k in keys %}
                 {{ k.expression }} AS {{ k.alias }}{% if not loop.last or entity %},{% endif %}
 {% endfor %}
-{% if entity %}
-                {{ entity.expression }} AS person
-{% endif %}
+                {% if entity %}{{ entity.expression }} AS person{% endif %}
             FROM {{ relation }}
         ) AS plain
     ) AS keyed
@@ -253,8 +244,7 @@ FROM (
 -- name: series/compare_versions()
 -- The rows that only one of two versions shows in a class: the fewest people of a class whose rows these are.
 WITH differing AS MATERIALIZED (
-    SELECT
-        o.kanon_row IS NOT NULL AS was_there,
+    SELECT o.kanon_row IS NOT NULL AS was_there,
         n.kanon_row IS NOT NULL AS is_there,
 {% for c in columns %}
         {{ c.shown_before }} AS {{ c.before }},
@@ -271,9 +261,7 @@ WITH differing AS MATERIALIZED (
     FROM {{ before }} AS o
     FULL JOIN {{ storage }} AS n ON n.kanon_row = o.kanon_row
     WHERE o.kanon_row IS NULL OR n.kanon_row IS NULL OR o.kanon_pattern <> n.kanon_pattern
-{% for c in columns %}
-        OR {{ c.shown_before }} IS DISTINCT FROM {{ c.shown_after }}
-{% endfor %}
+        {% for c in columns %}OR {{ c.shown_before }} IS DISTINCT FROM {{ c.shown_after }} {% endfor %}
 )
 SELECT
     (
@@ -296,8 +284,7 @@ SELECT
 SELECT floor(least(batch.people / 2, {{ share }} * (r.people + batch.people) - batch.others))::bigint AS most
 FROM kanon.release AS r
 CROSS JOIN (
-    SELECT
-        count(DISTINCT p.person) FILTER (WHERE p.origin = {{ origin }}) AS people,
+    SELECT count(DISTINCT p.person) FILTER (WHERE p.origin = {{ origin }}) AS people,
         count(DISTINCT p.person) FILTER (WHERE p.origin IS DISTINCT FROM {{ origin }}) AS others
     FROM {{ pending }} AS p
 ) AS batch

@@ -29,8 +29,7 @@ alike AS MATERIALIZED (
 {% else %}
             coalesce(pg_catalog.bit_count(pg_catalog.bit_or(1::bigint << (who & 63)::integer)::bit(64)), 0) AS remainders
 {% endif %}
-        FROM hashed
-        GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+        FROM hashed GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
     ) AS class
     GROUP BY class_hash
 ),
@@ -41,11 +40,8 @@ classes AS MATERIALIZED (
     SELECT class_hash, remainders AS people FROM alike WHERE classes = 1 AND remainders >= {{ k }}
     UNION ALL
 {% endif %}
-    SELECT
-        alike.class_hash,
-{% if model_checks %}
-        alike.size,
-{% endif %}
+    SELECT alike.class_hash,
+        {% if model_checks %}alike.size,{% endif %}
         CASE WHEN alike.classes = 1 THEN met.people ELSE 0 END AS people
     FROM alike
     INNER JOIN (
@@ -62,12 +58,8 @@ classes AS MATERIALIZED (
     ) AS met ON met.class_hash = alike.class_hash
 ),
 counted AS (
-    SELECT
-        hashed.*,
-{% if model_checks %}
-        classes.class_hash AS class,
-        classes.size,
-{% endif %}
+    SELECT hashed.*,
+        {% if model_checks %}classes.class_hash AS class, classes.size,{% endif %}
         classes.people,
         {% if source %}hashed.ordinality{% else %}pg_catalog.row_number() OVER (){% endif %} AS place
     FROM hashed INNER JOIN classes ON classes.class_hash = hashed.class_hash
@@ -79,19 +71,14 @@ hashed AS (
         pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
         ) AS class_hash,
-{% if model_checks %}
-        pg_catalog.row_number() OVER () AS row_number,
-{% endif %}
+        {% if model_checks %}pg_catalog.row_number() OVER () AS row_number,{% endif %}
         masked.*
     FROM masked
     OFFSET 0
 ),
 counted AS (
     SELECT
-{% if model_checks %}
-        count(*) OVER same_class AS size,
-        min(row_number) OVER same_class AS class,
-{% endif %}
+        {% if model_checks %}count(*) OVER same_class AS size, min(row_number) OVER same_class AS class,{% endif %}
         hashed.*, count(*) OVER same_class AS people, pg_catalog.row_number() OVER same_class AS place
     FROM hashed
     WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})
@@ -104,25 +91,17 @@ counted AS (
 satisfied AS (
 {% for j in model_checks %}
     SELECT class FROM {{ j.satisfying }}
-{% if not loop.last %}
-    INTERSECT
-{% endif %}
+    {% if not loop.last %}INTERSECT{% endif %}
 {% endfor %}
 )
 {% endif %}
 SELECT
-{% for p in published %}
-    {{ p.stored }} AS {{ p.output }},
-{% endfor %}
-{% if entity %}
-    counted.who AS kanon_person,
-{% endif %}
+    {% for p in published %}{{ p.stored }} AS {{ p.output }}, {% endfor %}
+    {% if entity %}counted.who AS kanon_person,{% endif %}
     counted.pattern AS kanon_pattern
 FROM counted
 WHERE counted.people >= {{ k }}
-{% if model_checks %}
-    AND counted.class IN (SELECT s.class FROM satisfied AS s)
-{% endif %}
+    {% if model_checks %}AND counted.class IN (SELECT s.class FROM satisfied AS s){% endif %}
 ORDER BY {% include "guard/shuffled" %}
 
 -- name: create_mapping()

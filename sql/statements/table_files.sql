@@ -27,15 +27,13 @@ WHERE n.nspname = 'safe' AND c.relname = $1 AND c.relkind = 'v'
 pg_catalog.to_json({{ column }})::text
 
 -- name: export_numeric_digits(): How many digits the values of a numeric column need before and after the point.
-SELECT
-    coalesce(max(pg_catalog.length(pg_catalog.trunc(pg_catalog.abs({{ column }}))::text)), 1)::integer AS whole,
+SELECT coalesce(max(pg_catalog.length(pg_catalog.trunc(pg_catalog.abs({{ column }}))::text)), 1)::integer AS whole,
     coalesce(max(pg_catalog.scale({{ column }})), 0)::integer AS fraction
 FROM {{ relation }}
 
 -- name: export_spelling()
 -- Fixes for this transaction how values look as text, so that a file does not depend on session settings.
-SELECT
-    pg_catalog.set_config('datestyle', 'ISO, YMD', true) AS datestyle,
+SELECT pg_catalog.set_config('datestyle', 'ISO, YMD', true) AS datestyle,
     pg_catalog.set_config('intervalstyle', 'iso_8601', true) AS intervalstyle,
     pg_catalog.set_config('timezone', 'UTC', true) AS timezone,
     pg_catalog.set_config('extra_float_digits', '1', true) AS extra_float_digits,
@@ -43,9 +41,7 @@ SELECT
 
 -- name: load_create_table(): Creates a table of the given columns.
 CREATE TABLE {{ table }} (
-{% for column in columns %}
-    {{ column.name }} {{ column.type }}{% if not loop.last %},{% endif %}
-{% endfor %}
+    {% for column in columns %}{{ column.name }} {{ column.type }}{% if not loop.last %},{% endif %} {% endfor %}
 )
 
 -- name: load_drop_table(): Drops a table nothing depends on.

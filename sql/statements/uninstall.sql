@@ -18,8 +18,7 @@ ours (classid, objid) AS (
 )
 ),
 dependents AS (
-    SELECT
-        CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_catalog.pg_class'::regclass END AS classid,
+    SELECT CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_catalog.pg_class'::regclass END AS classid,
         coalesce(r.ev_class, d.objid) AS objid
     FROM pg_catalog.pg_depend AS d
     JOIN ours ON ours.classid = d.refclassid AND ours.objid = d.refobjid
@@ -69,8 +68,7 @@ WITH known AS (
     SELECT pg_catalog.to_regclass(pg_catalog.format('kanon_bases.%I', d.row_types_view))
     FROM kanon.declaration AS d WHERE d.row_types_view IS NOT NULL
 )
-SELECT
-    pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation,
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation,
     CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END AS kind,
     (n.nspname = 'safe') AS published,
     NOT EXISTS (

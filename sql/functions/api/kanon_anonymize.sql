@@ -1,14 +1,5 @@
--- Publishes a release; kanon_pg/release/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
-{{ anonymize.parameters }}
-)
-RETURNS kanon.release_report
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize({{ anonymize.parameters }}) RETURNS kanon.release_report
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('anonymize');
@@ -17,10 +8,7 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_anonymize OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS
-'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.
+COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS 'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.
 Arguments:
 {{ anonymize.help }}
 Example: SELECT * FROM kanon_anonymize(''patients'', 5);';

@@ -1,14 +1,5 @@
--- Says what several releases disclose together; kanon_pg/release/composition.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition(
-{{ composition.parameters }}
-)
-RETURNS SETOF kanon.composition
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition({{ composition.parameters }}) RETURNS SETOF kanon.composition
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('composition');
@@ -16,10 +7,7 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_composition OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_composition FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_composition IS
-'Says what several releases of a table disclose together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
+COMMENT ON FUNCTION {{ api }}.kanon_composition IS 'Says what several releases of a table disclose together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
 Arguments:
 {{ composition.help }}
 Example: SELECT releases, smallest, people_below FROM kanon_composition(''{patients,patients_wide}'');';

@@ -1,14 +1,5 @@
--- Records the roles of columns; kanon_pg/release/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_declare(
-{{ declare.parameters }}
-)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_declare({{ declare.parameters }}) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('declare');
@@ -17,10 +8,7 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_declare OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_declare FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_declare IS
-'Records which roles the columns of a table play. It creates a view of the table''s row types in schema kanon. A column that is not mentioned is withheld.
+COMMENT ON FUNCTION {{ api }}.kanon_declare IS 'Records which roles the columns of a table play. It creates a view of the table''s row types in schema kanon. A column that is not mentioned is withheld.
 Arguments:
 {{ declare.help }}
 Example: SELECT kanon_declare(''patients'', identifiers => ''{name,ssn}'', quasi_identifiers => ''{zip,sex,birth_date}'', sensitive => ''{diagnosis}'');';

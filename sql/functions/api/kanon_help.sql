@@ -1,13 +1,7 @@
 -- Lists the functions for users, or explains one, from their comments: a sentence and more, a line for each argument
 -- after "Arguments:", and the example. Lines are short enough for a window of 100 columns.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_help(function text DEFAULT NULL)
-RETURNS TABLE (name text, meaning text)
-LANGUAGE plpgsql
-STABLE
-PARALLEL SAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_help(function text DEFAULT NULL) RETURNS TABLE (name text, meaning text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     wanted CONSTANT text := 'kanon_' || pg_catalog.regexp_replace(kanon_help.function, E'^\\s*kanon_|\\(.*$|\\s', '', 'g');
@@ -65,10 +59,7 @@ BEGIN
     ORDER BY entry.number, piece.number;
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_help OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_help FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_help IS
-'Lists the functions of kanon, or explains one of them.
+COMMENT ON FUNCTION {{ api }}.kanon_help IS 'Lists the functions of kanon, or explains one of them.
 Arguments:
 function: Which one to explain; kanon_ may be left out.
 Example: SELECT * FROM kanon_help(''anonymize'');';

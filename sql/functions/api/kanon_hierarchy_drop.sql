@@ -1,12 +1,5 @@
--- Forgets a hierarchy.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy text)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy text) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_drop');
@@ -14,10 +7,7 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_drop OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop IS
-'Forgets a stored hierarchy with all its versions. Releases made with it stay as they are.
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop IS 'Forgets a stored hierarchy with all its versions. Releases made with it stay as they are.
 Arguments:
 hierarchy: Name of the hierarchy.
 Example: SELECT kanon_hierarchy_drop(''zips'');';

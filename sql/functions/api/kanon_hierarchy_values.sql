@@ -1,12 +1,5 @@
--- Lists the values of a hierarchy.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy text)
-RETURNS TABLE (value text, nodes text[])
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy text) RETURNS TABLE (value text, nodes text[])
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_values');
@@ -14,10 +7,7 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_values OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values IS
-'Lists the values of a stored hierarchy with their nodes from level 1.
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values IS 'Lists the values of a stored hierarchy with their nodes from level 1.
 Arguments:
 hierarchy: Name of the hierarchy.
 Example: SELECT * FROM kanon_hierarchy_values(''zips'');';

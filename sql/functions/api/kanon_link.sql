@@ -1,14 +1,5 @@
--- Links the rows of a table to people; kanon_pg/release/linking.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_link(
-{{ link.parameters }}
-)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_link({{ link.parameters }}) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('link');
@@ -22,10 +13,7 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_link OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_link FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_link IS
-'Says that the rows of one table belong to people of another. They are those of the row that a foreign key refers to; the chain of links ends at a declared table.
+COMMENT ON FUNCTION {{ api }}.kanon_link IS 'Says that the rows of one table belong to people of another. They are those of the row that a foreign key refers to; the chain of links ends at a declared table.
 Arguments:
 {{ link.help }}
 Example: SELECT kanon_link(''visits'', ''patients'');';

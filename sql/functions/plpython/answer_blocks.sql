@@ -3,12 +3,7 @@
 CREATE OR REPLACE FUNCTION kanon.answer_blocks(
     sql text, parameters text[], schemas name[], OUT rest text, OUT rows jsonb, OUT notices text[]
 )
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 SET client_min_messages = error
 AS $function$
 BEGIN
@@ -17,8 +12,5 @@ BEGIN
 {% include "raise_without_traceback" %}
 END
 $function$;
-ALTER FUNCTION kanon.answer_blocks OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.answer_blocks FROM PUBLIC;
-COMMENT ON FUNCTION kanon.answer_blocks IS
-'Answers the parts of a query that are about people; called by kanon_query and the gateway.';
+COMMENT ON FUNCTION kanon.answer_blocks IS 'Answers the parts of a query that are about people; called by kanon_query and the gateway.';
 GRANT EXECUTE ON FUNCTION kanon.answer_blocks TO kanon_analyst;

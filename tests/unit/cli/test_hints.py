@@ -17,7 +17,7 @@ _API = set(re.findall(r"FUNCTION \{\{ api \}\}\.(kanon_\w+)\(", _SQL))
 _IN_SCHEMA = set(re.findall(r"(?:FUNCTION|VIEW|TABLE(?: IF NOT EXISTS)?|TYPE) kanon\.(\w+)", _SQL))
 _SETTINGS = {"memory_budget", "progress"}
 _ARGUMENTS = {
-    *re.findall(r'^    "?(\w+)"? [a-z][\w \[\]]*(?: DEFAULT|,|$)', _SQL, re.MULTILINE),
+    *re.findall(r'(?:^    |[(,] ?)"?(\w+)"? [a-z][\w \[\]]*(?= DEFAULT|,|\)|$)', _SQL, re.MULTILINE),
     *(argument for operation in OPERATIONS.values() for argument in operation.arguments),
 }
 _OPTIONS = {
