@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import jinja2
 
 _TAG = re.compile(r"\{[{%#]")
-_NAME = re.compile(r"^-- name: ([\w/]+)\((.*?)\)(?:: .*)?\n((?:--.*\n)*)", re.MULTILINE)
+_NAME = re.compile(r"^-- name: ([\w/]+)\((.*?)\):.*\n(?:--.*\n)*", re.MULTILINE)
 
 _AFTER_TEXT = re.compile(r"^(?!\s*\{% (?!include)[^%]*%\}$)(.*) %\}$", re.MULTILINE)
 """Lines of a template that end with a tag and bring text."""
@@ -103,7 +103,7 @@ def named_statements() -> Mapping[str, tuple[str, tuple[str, ...]]]:
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     for path in sorted((sql_root() / "statements").glob("*.sql")):
         _, *parts = _NAME.split(path.read_text(encoding="utf-8"))
-        for name, types, text in zip(parts[::4], parts[1::4], parts[3::4], strict=True):
+        for name, types, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             found[name] = text.rstrip(), tuple(types.split(", ")) if types else ()
     return found
 

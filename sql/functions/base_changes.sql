@@ -11,8 +11,7 @@ BEGIN ATOMIC
     SELECT CASE
         WHEN pg_catalog.count(*) > 0 AND pg_catalog.bool_and(c.relkind IN ('r', 'p') AND NOT EXISTS (
             -- Citus counts the changes of its tables where their rows are; it gives each of them this trigger
-            SELECT
-            FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid = t.tgfoid
+            SELECT FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid = t.tgfoid
             WHERE t.tgrelid = c.oid AND p.proname = 'citus_truncate_trigger'
         )) THEN
             pg_catalog.sum(

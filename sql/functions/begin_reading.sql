@@ -23,8 +23,7 @@ BEGIN
     END LOOP;
     RETURN ARRAY(
         SELECT p.name || E'\n' || p.statement || E'\n' || extract(epoch FROM p.prepare_time)
-        FROM pg_prepared_statements AS p
-        WHERE p.from_sql
+        FROM pg_prepared_statements AS p WHERE p.from_sql
     );
 END
 $function$;

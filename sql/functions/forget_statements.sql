@@ -6,8 +6,7 @@ DECLARE
     made name;
 BEGIN
     FOR made IN
-        SELECT p.name
-        FROM pg_catalog.pg_prepared_statements AS p
+        SELECT p.name FROM pg_catalog.pg_prepared_statements AS p
         WHERE p.from_sql
             AND p.name || E'\n' || p.statement || E'\n' || extract(epoch FROM p.prepare_time)
                 <> ALL (forget_statements.known)

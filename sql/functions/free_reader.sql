@@ -6,15 +6,13 @@ BEGIN ATOMIC
     WHERE b.relation = free_reader.relation
         AND r.rolname = pg_catalog.format('kanon_base_%s', b.reader)
         AND NOT EXISTS (
-            SELECT
-            FROM pg_catalog.pg_shdepend AS s
+            SELECT FROM pg_catalog.pg_shdepend AS s
             WHERE s.dbid = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database())
                 AND s.classid = 'pg_catalog.pg_class'::regclass AND s.objid = free_reader.relation
                 AND s.refclassid = 'pg_catalog.pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'a'
         )
         AND NOT EXISTS (
-            SELECT
-            FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            SELECT FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.relowner = r.oid AND n.nspname = 'kanon_bases'
         );
 END;

@@ -16,16 +16,14 @@ BEGIN
         RETURN;
     END IF;
     IF NOT EXISTS (
-        SELECT
-        FROM pg_class AS c
+        SELECT FROM pg_class AS c
         WHERE c.oid = grant_read.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
             AND pg_get_userbyid(c.relowner) <> 'kanon_owner'
     ) THEN
         RETURN;  -- what cannot be read is refused later, with a sentence of its own
     END IF;
     IF for_queries AND (
-        SELECT r.rolsuper
-        FROM pg_class AS c INNER JOIN pg_roles AS r ON r.oid = c.relowner
+        SELECT r.rolsuper FROM pg_class AS c INNER JOIN pg_roles AS r ON r.oid = c.relowner
         WHERE c.oid = grant_read.relation
     ) THEN
         -- nothing is out of reach of a superuser's code anyway

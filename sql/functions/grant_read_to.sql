@@ -36,8 +36,7 @@ BEGIN
             END LOOP;
             -- also where PUBLIC may read it, so that the reader is known to be in use
             IF NOT EXISTS (
-                SELECT
-                FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+                SELECT FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
                 WHERE c.oid = base.oid AND a.grantee = grant_read_to.grantee::regrole AND a.privilege_type = 'SELECT'
             )
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN

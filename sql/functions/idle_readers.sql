@@ -3,8 +3,7 @@ CREATE OR REPLACE FUNCTION kanon.idle_readers(relation regclass) RETURNS name[]
 LANGUAGE sql STABLE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT ARRAY(
-        SELECT pg_catalog.format('kanon_base_%s', b.reader)::name
-        FROM kanon.base AS b
+        SELECT pg_catalog.format('kanon_base_%s', b.reader)::name FROM kanon.base AS b
         WHERE (
             b.relation = idle_readers.relation
             AND NOT EXISTS (SELECT FROM kanon.declaration AS d WHERE d.relation = idle_readers.relation)

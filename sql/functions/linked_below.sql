@@ -7,8 +7,7 @@ BEGIN ATOMIC
         UNION
         SELECT l.child FROM below AS b INNER JOIN kanon.link AS l ON l.parent = b.relation
     )
-    SELECT b.relation
-    FROM below AS b INNER JOIN pg_catalog.pg_class AS c ON c.oid = b.relation::oid
+    SELECT b.relation FROM below AS b INNER JOIN pg_catalog.pg_class AS c ON c.oid = b.relation::oid
     WHERE b.relation <> linked_below.relation;
 END;
 COMMENT ON FUNCTION kanon.linked_below IS 'Tables from which links lead to a table; called by kanon_link and kanon_unlink.';

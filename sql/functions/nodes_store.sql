@@ -8,14 +8,12 @@ BEGIN
         RETURN false;
     END IF;
     RETURN EXISTS (
-        SELECT FROM pg_catalog.pg_dist_partition AS p
-        WHERE p.logicalrelid = nodes_store.relation AND p.partmethod = 'h'
+        SELECT FROM pg_catalog.pg_dist_partition AS p WHERE p.logicalrelid = nodes_store.relation AND p.partmethod = 'h'
     ) AND NOT EXISTS (
         SELECT
         FROM (
             -- a table without partitions is no tree
-            SELECT c.relowner AS oid
-            FROM pg_catalog.pg_class AS c
+            SELECT c.relowner AS oid FROM pg_catalog.pg_class AS c
             WHERE c.oid = nodes_store.relation
                 OR c.oid IN (SELECT t.relid FROM pg_catalog.pg_partition_tree(nodes_store.relation) AS t)
             UNION ALL

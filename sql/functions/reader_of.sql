@@ -11,8 +11,7 @@ BEGIN
     FOR attempt IN 1..2 LOOP
         SELECT b.reader INTO found
         FROM pg_class AS c
-        INNER JOIN kanon.base AS b
-            ON CASE WHEN for_queries THEN b.answers_for = c.relowner ELSE b.relation = c.oid END
+        INNER JOIN kanon.base AS b ON CASE WHEN for_queries THEN b.answers_for = c.relowner ELSE b.relation = c.oid END
         WHERE c.oid = reader_of.relation;
         role := to_regrole(format('kanon_base_%s', found));
         IF role IS NULL OR NOT has_any_column_privilege(role, reader_of.relation, 'SELECT') THEN

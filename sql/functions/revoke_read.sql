@@ -14,8 +14,7 @@ BEGIN
     LOOP
         FOREACH holder IN ARRAY kanon.idle_readers(revoke_read.relation) LOOP
             IF EXISTS (
-                SELECT
-                FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+                SELECT FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
                 WHERE c.oid = base.oid AND a.grantee = holder::regrole AND a.privilege_type = 'SELECT'
                     AND pg_has_role(a.grantor, 'USAGE')
             ) THEN
@@ -23,12 +22,10 @@ BEGIN
             END IF;
             -- who builds releases has to name other tables of the schema, too
             IF holder <> 'kanon_owner' AND EXISTS (
-                SELECT
-                FROM aclexplode(base.rights) AS a
+                SELECT FROM aclexplode(base.rights) AS a
                 WHERE a.grantee = holder::regrole AND a.privilege_type = 'USAGE' AND pg_has_role(a.grantor, 'USAGE')
             ) AND NOT EXISTS (
-                SELECT
-                FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+                SELECT FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
                 WHERE c.relnamespace = base.schema AND a.grantee = holder::regrole
             ) THEN
                 EXECUTE format('REVOKE USAGE ON SCHEMA %I FROM %I', base.nspname, holder);

@@ -7,8 +7,7 @@ BEGIN ATOMIC
         FROM pg_catalog.pg_partition_tree(shards.relation) AS t JOIN pg_catalog.pg_class AS c ON c.oid = t.relid
         WHERE t.isleaf AND t.level > 0
     )
-    SELECT leaf.oid::regclass
-    FROM leaf
+    SELECT leaf.oid::regclass FROM leaf
     WHERE EXISTS (SELECT FROM leaf AS l WHERE l.relkind = 'f');
 END;
 COMMENT ON FUNCTION kanon.shards IS 'Leaf partitions of a partitioned table of which at least one is a foreign table; none of other tables.';

@@ -32,8 +32,7 @@ DECLARE
 BEGIN
     RETURN format(
         'SELECT min(size), count(*) FILTER (WHERE is_first AND size < $1::integer), (%s)::bigint, '
-        'coalesce(sum(n) FILTER (WHERE size < $1::integer), 0)::bigint FROM (%s) AS class',
-        at_risk, classes
+        'coalesce(sum(n) FILTER (WHERE size < $1::integer), 0)::bigint FROM (%s) AS class', at_risk, classes
     );
 END
 $function$;

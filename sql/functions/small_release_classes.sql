@@ -11,8 +11,7 @@ DECLARE
 BEGIN
     SELECT r.* INTO one FROM kanon.release AS r WHERE r.name = small_release_classes.release;
     EXECUTE kanon.small_classes_query(
-        one.storage,
-        one.quasi_identifiers || 'kanon_pattern'::name,
+        one.storage, one.quasi_identifiers || 'kanon_pattern'::name,
         CASE WHEN one.entity IS NOT NULL THEN 'kanon_person'::name END
     )
     INTO smallest_class, classes_at_risk, people_at_risk, rows_at_risk

@@ -1,6 +1,5 @@
--- name: audit_class_sizes(text)
--- How many classes of a release have how many people, in how many of them all have the same sensitive value, and how many
--- different people have no smaller one of either kind.
+-- name: audit_class_sizes(text): How many classes of a release have how many people, in how many of them all have the same
+-- sensitive value, and how many different people have no smaller one of either kind.
 SELECT people, classes, rows, homogeneous, homogeneous_rows, different_people, homogeneous_people
 FROM kanon.release_class_sizes($1::text)
 
@@ -10,9 +9,8 @@ SELECT release, view::text AS view, quasi_identifiers::text[] AS quasi_identifie
 FROM kanon.releases WHERE base = $1::bigint::oid::regclass AND pg_catalog.has_table_privilege(view, 'SELECT')
 ORDER BY release
 
--- name: audit_smallest_class()
--- Fewest people who share their values of some columns, counted by PostgreSQL's own equality. A class in which nobody is known
--- counts as one person.
+-- name: audit_smallest_class(): Fewest people who share their values of some columns, counted by PostgreSQL's own equality. A
+-- class in which nobody is known counts as one person.
 WITH source AS (
     SELECT
         {% for column in columns %}{{ column.name }} AS {{ column.alias }}, {% endfor %}
@@ -63,9 +61,8 @@ SELECT
     ) AS {{ column.alias }}{% if not loop.last %},{% endif %}
 {% endfor %}
 
--- name: suggest_varying()
--- In which columns some row differs from others, NULL being a value. Records compare their fields as GROUP BY does, and no
--- operator of others has a say.
+-- name: suggest_varying(): In which columns some row differs from others, NULL being a value. Records compare their fields as
+-- GROUP BY does, and no operator of others has a say.
 SELECT
 {% for column in columns %}
     EXISTS (

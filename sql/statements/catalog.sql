@@ -10,17 +10,15 @@ FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid =
 WHERE ARRAY[n.nspname, c.relname]::text[] = pg_catalog.parse_ident($1::text)
 
 -- name: describe_relation(bigint, text): What kind of relation it is and whether the caller may read it.
-SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
-    c.relpersistence::text AS persistence, c.relrowsecurity AS row_security,
-    pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner' AS is_own,
+SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind, c.relpersistence::text AS persistence,
+    c.relrowsecurity AS row_security, pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner' AS is_own,
     pg_catalog.has_schema_privilege($2::text, n.oid, 'USAGE') AS schema_usable,
     pg_catalog.has_table_privilege($2::text, c.oid, 'SELECT') AS selectable
 FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.oid = $1::bigint::oid
 
--- name: describe_columns(bigint, text)
--- The columns of a relation: type, base type below domains, collation, own unique index, right to read; and all types that the
--- base type is made of, unless it is a plain one of pg_catalog.
+-- name: describe_columns(bigint, text): The columns of a relation: type, base type below domains, collation, own unique index,
+-- right to read; and all types that the base type is made of, unless it is a plain one of pg_catalog.
 WITH RECURSIVE base AS (
     SELECT a.attnum, a.atttypid AS type_oid, a.atttypmod AS typmod FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -110,15 +108,14 @@ FROM pg_catalog.pg_attribute AS a
 INNER JOIN base AS b ON b.attnum = a.attnum
 INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid AND t.typtype <> 'd'
 INNER JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
-INNER JOIN pg_catalog.pg_type AS e
-    ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
+INNER JOIN pg_catalog.pg_type AS e ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
 INNER JOIN pg_catalog.pg_namespace AS en ON en.oid = e.typnamespace
 LEFT JOIN pg_catalog.pg_collation AS co ON co.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace
 WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 
--- name: measure_equality(bigint, text)
--- The operator by which GROUP BY compares a column, if its type brings one of its own (no row: pg_catalog's =).
+-- name: measure_equality(bigint, text): The operator by which GROUP BY compares a column, if its type brings one of its own (no
+-- row: pg_catalog's =).
 WITH RECURSIVE base AS (
     SELECT a.atttypid AS type_oid FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = $1::bigint::oid AND a.attname = $2::name
@@ -131,14 +128,12 @@ FROM base AS b
 INNER JOIN pg_catalog.pg_opclass AS c ON c.opcintype = b.type_oid AND c.opcdefault
 INNER JOIN pg_catalog.pg_am AS a ON a.oid = c.opcmethod AND a.amname = 'btree'
 INNER JOIN pg_catalog.pg_amop AS m
-    ON m.amopfamily = c.opcfamily AND m.amopstrategy = 3
-    AND m.amoplefttype = b.type_oid AND m.amoprighttype = b.type_oid
+    ON m.amopfamily = c.opcfamily AND m.amopstrategy = 3 AND m.amoplefttype = b.type_oid AND m.amoprighttype = b.type_oid
 INNER JOIN pg_catalog.pg_operator AS o ON o.oid = m.amopopr
 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = o.oprnamespace
 
--- name: probe_grouping()
--- Plans, without reading a relation, what releases do with columns: fails if a type has no equality or no order. What plans a
--- relation would run the code of its indexes.
+-- name: probe_grouping(): Plans, without reading a relation, what releases do with columns: fails if a type has no equality or no
+-- order. What plans a relation would run the code of its indexes.
 SELECT pg_catalog.count(*) OVER (PARTITION BY {% for type in types %}c{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %})
 FROM (
     SELECT {% for type in types %}c{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}
@@ -151,8 +146,8 @@ LIMIT 0
 SELECT pg_catalog.format_type(u.oid, -1) AS name
 FROM pg_catalog.unnest($1::bigint[]::oid[]) WITH ORDINALITY AS u (oid, place) ORDER BY u.place
 
--- name: estimate_rows(text)
--- About how many rows a table has, by its statistics; by its size if there are none yet, then rather too many.
+-- name: estimate_rows(text): About how many rows a table has, by its statistics; by its size if there are none yet, then rather
+-- too many.
 SELECT
     coalesce(sum(CASE
         WHEN c.reltuples >= 0 THEN c.reltuples ELSE pg_catalog.pg_relation_size(c.oid) / 28
@@ -176,14 +171,12 @@ SELECT DISTINCT pg_catalog.pg_describe_object(
 FROM pg_catalog.pg_depend AS d
 LEFT JOIN pg_catalog.pg_rewrite AS r ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND r.oid = d.objid
 INNER JOIN pg_catalog.pg_class AS v
-    ON (d.refclassid, d.refobjid) IN (
-        ('pg_catalog.pg_class'::regclass, v.oid), ('pg_catalog.pg_type'::regclass, v.reltype)
-    )
+    ON (d.refclassid, d.refobjid) IN (('pg_catalog.pg_class'::regclass, v.oid), ('pg_catalog.pg_type'::regclass, v.reltype))
 WHERE v.oid = $1::regclass AND d.deptype = 'n' AND r.ev_class IS DISTINCT FROM v.oid ORDER BY 1
 
 -- name: analyze(): Fresh statistics for the planner.
 ANALYZE {{ relation }}
 
--- name: without_statistics()
--- Leaves a column out of statistics for good: who gathers them, autovacuum, too, has the rights of the table's owner.
+-- name: without_statistics(): Leaves a column out of statistics for good: who gathers them, autovacuum, too, has the rights of
+-- the table's owner.
 ALTER TABLE {{ relation }} ALTER COLUMN {{ column }} SET STATISTICS 0

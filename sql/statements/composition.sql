@@ -1,6 +1,5 @@
--- name: releases_for_same_readers(text)
--- Other releases of the same base relation, or of one that reads a table which this one reads, that somebody may read who may
--- read a release, but not the base relation; those of the same first, the latest first.
+-- name: releases_for_same_readers(text): Other releases of the same base relation, or of one that reads a table which this one
+-- reads, that somebody may read who may read a release, but not the base relation; those of the same first, the latest first.
 WITH RECURSIVE {% include "composition/reads" %}
 SELECT o.name AS release, o.relation = r.relation AS is_same, o.rows, r.rows AS own_rows,
     pg_catalog.array_agg(reader.rolname::text ORDER BY reader.rolname) AS readers
@@ -24,8 +23,8 @@ INNER JOIN pg_catalog.pg_roles AS reader
 WHERE r.name = $1::text GROUP BY o.name, o.relation, o.rows, r.relation, r.rows, o.published_at
 ORDER BY o.relation <> r.relation, o.published_at DESC, o.name
 
--- name: composition/base_rows()
--- The rows of a base relation, each with what tells which row it is, whose it is, and who wrote it when.
+-- name: composition/base_rows(): The rows of a base relation, each with what tells which row it is, whose it is, and who wrote it
+-- when.
     SELECT
         keyed.*,
 {% if entity %}
@@ -49,10 +48,10 @@ ORDER BY o.relation <> r.relation, o.published_at DESC, o.name
         FROM {{ relation }}
     ) AS keyed
 
--- name: composition/compare()
--- What the readers of several releases of one table see together. The rows with one history, the same class in each of some
--- releases or shown in none, are what these tell apart; each person counts with the fewest people of a history. Where it is not
--- known which history a row has, the figures are bounds: nobody has fewer candidates, no more people too few.
+-- name: composition/compare(): What the readers of several releases of one table see together. The rows with one history, the
+-- same class in each of some releases or shown in none, are what these tell apart; each person counts with the fewest people of a
+-- history. Where it is not known which history a row has, the figures are bounds: nobody has fewer candidates, no more people too
+-- few.
 WITH
 {% for b in bases %}
 {{ b.rows }} AS MATERIALIZED (
@@ -113,8 +112,8 @@ FROM (
                 WHERE person IS NOT NULL AND {{ t.shown }} AND NOT {{ t.undecided }}
             ) AS held
             INNER JOIN (
-                SELECT {{ t.classes }}, count(DISTINCT person) AS candidates FROM history
-                WHERE NOT {{ t.undecided }} GROUP BY {{ t.classes }}
+                SELECT {{ t.classes }}, count(DISTINCT person) AS candidates FROM history WHERE NOT {{ t.undecided }}
+                GROUP BY {{ t.classes }}
             ) AS met USING ({{ t.classes }})
             UNION ALL
             SELECT person, {{ t.fewest }} FROM history WHERE person IS NOT NULL AND {{ t.undecided }}
@@ -135,8 +134,8 @@ FROM (
 {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
 
--- name: composition/erase_version(bigint, text, bigint)
--- Erases a person from a version that is remembered; their rows are only counted from now on.
+-- name: composition/erase_version(bigint, text, bigint): Erases a person from a version that is remembered; their rows are only
+-- counted from now on.
 WITH erased AS (DELETE FROM {{ version }} WHERE person = $1::bigint RETURNING row_id)
 UPDATE kanon.remembered SET erased_rows = erased_rows + (SELECT count(*) FROM erased)
 WHERE release = $2::text AND version = $3::bigint AND EXISTS (SELECT FROM erased)
@@ -162,17 +161,15 @@ SELECT EXISTS (
         = $1::bigint
 ) AS found
 
--- name: composition/kept()
--- The classes of a version that was remembered. Of who was erased it is known only that there were rows.
+-- name: composition/kept(): The classes of a version that was remembered. Of who was erased it is known only that there were rows.
     SELECT v.row_id, v.person, v.class, true AS is_known, false AS is_assumed, 1::bigint AS rows FROM {{ version }} AS v
     UNION ALL
     SELECT NULL, NULL, NULL, false, false, {{ erased }}::bigint
 
--- name: composition/layout()
--- The tables in which the rows of a base table lie, it and its partitions and children, with the place of each column. RENAME
--- exchanges columns and ATTACH PARTITION brings rows, and PostgreSQL writes no row anew for either. So does RENAME VALUE with
--- labels, by which the rules know the values of an enumeration: these stand under the name that no column has, however deep in
--- the column's type the enumeration is: below domains, in arrays, composite types, ranges.
+-- name: composition/layout(): The tables in which the rows of a base table lie, it and its partitions and children, with the
+-- place of each column. RENAME exchanges columns and ATTACH PARTITION brings rows, and PostgreSQL writes no row anew for either.
+-- So does RENAME VALUE with labels, by which the rules know the values of an enumeration: these stand under the name that no
+-- column has, however deep in the column's type the enumeration is: below domains, in arrays, composite types, ranges.
     tree (oid) AS (
         SELECT base.oid FROM base
         UNION
@@ -213,9 +210,8 @@ SELECT EXISTS (
         GROUP BY tree.oid
     )
 
--- name: composition/linked()
--- The class of each row that a storage shows which says which row is which. What every version of a release over time tells are
--- the cohorts that entered together: they part rows of one class.
+-- name: composition/linked(): The class of each row that a storage shows which says which row is which. What every version of a
+-- release over time tells are the cohorts that entered together: they part rows of one class.
     SELECT s.kanon_row AS row_id,
         {% if by_person %}s.kanon_person{% else %}s.kanon_row{% endif %} AS person,
         pg_catalog.hash_record_extended(
@@ -228,10 +224,9 @@ SELECT EXISTS (
     INNER JOIN {{ cohorts }} AS entered ON entered.cohort = m.cohort
 {% endif %}
 
--- name: composition/origins(bigint)
--- From which column of which table each column of a relation comes, unchanged: of a partition those of the partitioned table;
--- of a view or materialized view what its query takes over, as PostgreSQL noted when it was made. A query with others inside it
--- is not followed.
+-- name: composition/origins(bigint): From which column of which table each column of a relation comes, unchanged: of a partition
+-- those of the partitioned table; of a view or materialized view what its query takes over, as PostgreSQL noted when it was made.
+-- A query with others inside it is not followed.
 WITH RECURSIVE origin (name, relation, place) AS (
     SELECT a.attname, a.attrelid, a.attnum FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -255,16 +250,14 @@ WITH RECURSIVE origin (name, relation, place) AS (
             AND e.entry[2] <> '0' AND r.ev_action::text !~ ':querySource.*:querySource'
     ) AS next
 )
-SELECT DISTINCT ON (origin.name)
-    origin.name::text AS name, origin.relation::bigint AS relation, a.attname::text AS origin
+SELECT DISTINCT ON (origin.name) origin.name::text AS name, origin.relation::bigint AS relation, a.attname::text AS origin
 FROM origin
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = origin.relation AND c.relkind IN ('r', 'p', 'f') AND NOT c.relispartition
 INNER JOIN pg_catalog.pg_attribute AS a ON a.attrelid = origin.relation AND a.attnum = origin.place
 ORDER BY origin.name
 
--- name: composition/reads()
--- What the base relations of releases read: themselves, what they are partitions and children of, and what views are made of.
--- Releases whose base relations read one table are taken to be about the same people.
+-- name: composition/reads(): What the base relations of releases read: themselves, what they are partitions and children of, and
+-- what views are made of. Releases whose base relations read one table are taken to be about the same people.
 reads (relation, oid) AS (
     SELECT DISTINCT r.relation::oid, r.relation::oid FROM kanon.release AS r
     UNION
@@ -282,14 +275,13 @@ reads (relation, oid) AS (
     ) AS next
 )
 
--- name: composition/recomputed()
--- The class of each row of the base table in a release that does not say which row is which, by the rules that made it. What
--- the rules give is compared with what is stored. - A settled row was there as it is now when the release read the table: what
--- the rules say of it holds, but for divided row types, where others of its kind may have taken its place. - If the settled
--- rows account for all that is stored, no other row is in the release. - Otherwise the others are taken for what is left of
--- what is stored, where they look like it: is_assumed. Those that do not may have been what is stored and looks like no row:
--- they are not known. Rows that readers of the release cannot tell apart are not known if only chance says which cells they
--- have.
+-- name: composition/recomputed(): The class of each row of the base table in a release that does not say which row is which, by
+-- the rules that made it. What the rules give is compared with what is stored. - A settled row was there as it is now when the
+-- release read the table: what the rules say of it holds, but for divided row types, where others of its kind may have taken its
+-- place. - If the settled rows account for all that is stored, no other row is in the release. - Otherwise the others are taken
+-- for what is left of what is stored, where they look like it: is_assumed. Those that do not may have been what is stored and
+-- looks like no row: they are not known. Rows that readers of the release cannot tell apart are not known if only chance says
+-- which cells they have.
     WITH {% include "guard/base" %}
     {% include "guard/assigned" %}
     {% include "guard/masked" %}
@@ -364,9 +356,7 @@ reads (relation, oid) AS (
         SELECT published, count(*) FILTER (WHERE is_here) AS here, count(*) FILTER (WHERE NOT is_here) AS there,
             count(*) FILTER (WHERE is_certain) AS certain
         FROM (
-            SELECT published, true AS is_here, is_certain FROM placed
-            UNION ALL
-            SELECT published, false, false FROM stored
+            SELECT published, true AS is_here, is_certain FROM placed UNION ALL SELECT published, false, false FROM stored
         ) AS both_sides
         GROUP BY published
     ),
@@ -399,12 +389,11 @@ reads (relation, oid) AS (
     UNION ALL
     SELECT NULL, NULL, NULL, false, false, account.missing FROM account
 
--- name: composition/recorded(text)
--- What a release was made with, besides what fetch_release says, and whether readers may have had other versions. Rows whose
--- version was written by a transaction before settled_before were read as they are now, if they lie in one of settled_tables:
--- those that were read, and have the columns where they were. It is NULL where versions of rows say no such thing: of views, of
--- tables elsewhere, on a server that the release was restored to, and once numbers of transactions begin again. A refresh ends
--- that only where it reads the columns that were read when it was published.
+-- name: composition/recorded(text): What a release was made with, besides what fetch_release says, and whether readers may have
+-- had other versions. Rows whose version was written by a transaction before settled_before were read as they are now, if they
+-- lie in one of settled_tables: those that were read, and have the columns where they were. It is NULL where versions of rows say
+-- no such thing: of views, of tables elsewhere, on a server that the release was restored to, and once numbers of transactions
+-- begin again. A refresh ends that only where it reads the columns that were read when it was published.
 WITH RECURSIVE base (oid) AS (SELECT m.relation::oid FROM kanon.release AS m WHERE m.name = $1::text),
 {% include "composition/layout" %}
 SELECT r.relation::oid::bigint AS base, r.parameters::text AS parameters, r.hash_seed,
@@ -452,9 +441,8 @@ INNER JOIN pg_catalog.pg_class AS c ON c.oid = one.oid AND c.relkind IN ('r', 'p
 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE one.relation = $1::bigint::oid AND other.relation = $2::bigint::oid
 
--- name: composition/settled(bigint)
--- All transactions before this one have ended: later statements of this transaction see what they wrote. And where the rows of
--- a table lie, whose columns have which places, and how often they have changed.
+-- name: composition/settled(bigint): All transactions before this one have ended: later statements of this transaction see what
+-- they wrote. And where the rows of a table lie, whose columns have which places, and how often they have changed.
 WITH RECURSIVE base (oid) AS (SELECT $1::bigint::oid),
 {% include "composition/layout" %}
 SELECT pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigint AS before,
@@ -462,8 +450,8 @@ SELECT pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigi
     kanon.base_changes($1::bigint::oid::regclass) AS changes
 
 -- name: composition/space(text): How much space the versions take that are remembered of a release.
-SELECT count(*) AS versions,
-    pg_catalog.pg_size_pretty(coalesce(sum(pg_catalog.pg_total_relation_size(m.classes)), 0)) AS size
+SELECT
+    count(*) AS versions, pg_catalog.pg_size_pretty(coalesce(sum(pg_catalog.pg_total_relation_size(m.classes)), 0)) AS size
 FROM kanon.remembered AS m WHERE m.release = $1::text
 
 -- name: composition/store_version(text, bigint, text, text[], integer, text): Records a version that is remembered.

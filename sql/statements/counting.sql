@@ -1,7 +1,6 @@
--- name: count_row_types()
--- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty if they would need more
--- bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns that a privacy model constrains. Foreign
--- partitions are grouped where they are, each by itself.
+-- name: count_row_types(): Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
+-- if they would need more bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns that a privacy
+-- model constrains. Foreign partitions are grouped where they are, each by itself.
 WITH base AS{% if entity %} {% if not shards %}NOT {% endif %}MATERIALIZED{% endif %} (
 {% for source in shards or [relation] %}
 {% include "guard/base_rows" %}
@@ -41,8 +40,7 @@ types AS MATERIALIZED (
     ) AS types
     -- Rows that add nobody; most pairs have one row.
     LEFT JOIN (
-        SELECT key, sum(n - (who IS NOT NULL)::integer)::bigint AS n FROM pairs WHERE n > 1 OR who IS NULL
-        GROUP BY key
+        SELECT key, sum(n - (who IS NOT NULL)::integer)::bigint AS n FROM pairs WHERE n > 1 OR who IS NULL GROUP BY key
     ) AS spared ON spared.key = {% include "counting/type_key" %}
 ),
 {% endif %}
@@ -51,11 +49,7 @@ types AS MATERIALIZED (
 types AS MATERIALIZED (
     SELECT
         {% for q in columns %}{{ q.alias }}, {% endfor %}
-{% if shards %}
-        sum(n)::bigint AS n, sum(n)::bigint AS people
-{% else %}
-        count(*) AS n, count(*) AS people
-{% endif %}
+        {% if shards %}sum(n)::bigint AS n, sum(n)::bigint AS people{% else %}count(*) AS n, count(*) AS people{% endif %}
     FROM base GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 ),
 {% endif %}
@@ -91,8 +85,8 @@ CROSS JOIN (
 {% endif %}
 ) AS paired
 
--- name: counting/packed_types()
--- Row types as buffers of 64-bit big-endian numbers, empty if they would need more bytes than the limit.
+-- name: counting/packed_types(): Row types as buffers of 64-bit big-endian numbers, empty if they would need more bytes than the
+-- limit.
 SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
         {% if repeats %}''::bytea{% else %}coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), ''){% endif %} AS people_counts
@@ -158,8 +152,8 @@ FROM (
 {% endfor %}
 ) AS pairs
 
--- name: sample_row_types(bigint, bigint)
--- Whether the first rows of a relation alone have more row types than a limit: they are counted up to it.
+-- name: sample_row_types(bigint, bigint): Whether the first rows of a relation alone have more row types than a limit: they are
+-- counted up to it.
 WITH base AS (
     SELECT
         {% for q in columns %}{{ q.expression }} AS {{ q.alias }}{% if not loop.last %},{% endif %} {% endfor %}
@@ -168,22 +162,18 @@ WITH base AS (
 SELECT count(*) AS types
 FROM (
     SELECT FROM base
-    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
-    LIMIT $1::bigint + 1
+    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %} LIMIT $1::bigint + 1
 ) AS types
 
--- name: row_types()
--- A relation's row types, counted for whoever may read the relation at that moment; Citus asks a subquery that names no table
--- here, where the setting is, and not on its nodes.
+-- name: row_types(): A relation's row types, counted for whoever may read the relation at that moment; Citus asks a subquery that
+-- names no table here, where the setting is, and not on its nodes.
 SELECT
     {% for q in columns %}{{ q.alias }} AS {{ q.output }}, {% endfor %}
     count(*) AS {{ rows }},
     {% if entity %}count(DISTINCT person) AS {{ people }}{% else %}count(*) AS {{ people }}{% endif %}
 FROM (
     SELECT
-{% for q in columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
-{% endfor %}
+        {% for q in columns %}{{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %} {% endfor %}
         {% if entity %}{{ entity.expression }} AS person{% endif %}
     FROM {{ relation }}
     WHERE (
@@ -193,8 +183,8 @@ FROM (
 ) AS base
 GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 
--- name: shards(text)
--- The partitions of a table of which at least one lies on another server, if the current role may read all of them.
+-- name: shards(text): The partitions of a table of which at least one lies on another server, if the current role may read all of
+-- them.
 WITH leaf AS (
     SELECT c.oid, c.relname, c.relkind, c.relnamespace
     FROM pg_catalog.pg_partition_tree(pg_catalog.to_regclass($1)) AS t

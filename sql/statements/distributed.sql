@@ -1,9 +1,8 @@
 -- name: on_citus(): Whether this database has Citus.
 SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS on_citus
 
--- name: distributed/ask_nodes()
--- Which nodes of Citus the current role can log in to from here, and the state of the schema that only the owner role may use:
--- closed, open, missing; the coordinator first.
+-- name: distributed/ask_nodes(): Which nodes of Citus the current role can log in to from here, and the state of the schema that
+-- only the owner role may use: closed, open, missing; the coordinator first.
 WITH here (state) AS (
 {% include "distributed/schema_state" %}
 )
@@ -14,8 +13,8 @@ FROM pg_catalog.run_command_on_workers($ask$
 {% include "distributed/schema_state" %}
 $ask$) AS w
 
--- name: distributed/base_rows()
--- The rows of the base table as the nodes read them, with the shard that each goes to and where it is stored.
+-- name: distributed/base_rows(): The rows of the base table as the nodes read them, with the shard that each goes to and where it
+-- is stored.
 SELECT
         {% for q in columns %}{{ q.expression }} AS {{ q.alias }}, {% endfor %}
         {% for c in carried %}{{ c.expression }} AS {{ c.alias }}, {% endfor %}
@@ -23,9 +22,8 @@ SELECT
         {{ place }} AS kanon_place, pg_catalog.concat_ws(' ', {{ place }}, r.tableoid, r.ctid) AS kanon_at
     FROM {{ relation }} AS r
 
--- name: distributed/chance()
--- Where a row of a divided row type stands among those of its type: chance with a secret seed, as in guard/assigned.sql; rows
--- that look alike are told apart by where they are stored.
+-- name: distributed/chance(): Where a row of a divided row type stands among those of its type: chance with a secret seed, as in
+-- guard/assigned.sql; rows that look alike are told apart by where they are stored.
 (pg_catalog.hash_record_extended(ROW(pg_catalog.int8send(pg_catalog.hash_record_extended(
             ROW({% for c in carried %}{{ c.looks.base }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ row_seed }}
         ))), {{ row_seed }}) & -4294967296)
@@ -37,9 +35,9 @@ pg_catalog.hash_record_extended(ROW({% for q in columns %}{{ q.stored_hash }}, {
 -- name: distributed/close_reader(): Takes what everybody has by default.
 REVOKE ALL ON FUNCTION {{ reader }} FROM PUBLIC
 
--- name: distributed/collect_small()
--- The classes of fewer than k people among what was stored: the nodes count, the coordinator adds up by the classes' numbers.
--- Classes that share a number would be counted as one, which the recount of what is published notices.
+-- name: distributed/collect_small(): The classes of fewer than k people among what was stored: the nodes count, the coordinator
+-- adds up by the classes' numbers. Classes that share a number would be counted as one, which the recount of what is published
+-- notices.
 CREATE TABLE {{ small }} AS
 SELECT class
 FROM (
@@ -61,20 +59,17 @@ WHERE people < {{ k }}
 
 -- name: distributed/count_people(): How many people a release on all nodes has, counted where their rows are.
 SELECT count(*) AS people
-FROM (
-    SELECT kanon_person FROM {{ storage }} WHERE kanon_person IS NOT NULL GROUP BY kanon_place, kanon_person
-) AS person
+FROM (SELECT kanon_person FROM {{ storage }} WHERE kanon_person IS NOT NULL GROUP BY kanon_place, kanon_person) AS person
 
--- name: distributed/count_row_types()
--- Row types with multiplicities, as count_row_types gives them, of a table that is distributed by who a row is about: each node
--- counts the people of its shards for good, in one pass. What travels is row types with counts of rows, people and people who
--- have no other row type, and a number for each person who has others. The numbers of those who have none are drawn here.
+-- name: distributed/count_row_types(): Row types with multiplicities, as count_row_types gives them, of a table that is
+-- distributed by who a row is about: each node counts the people of its shards for good, in one pass. What travels is row types
+-- with counts of rows, people and people who have no other row type, and a number for each person who has others. The numbers of
+-- those who have none are drawn here.
 WITH types AS MATERIALIZED (
     SELECT
         {% for q in columns %}{{ q.alias }}, {% endfor %}
         sum(n)::bigint AS n, count(*) AS people, sum(lone)::bigint AS lone,
-        pg_catalog.array_agg(someone) FILTER (WHERE lone = 0) AS others, sum(first)::bigint AS first,
-        sum(mark) AS mark
+        pg_catalog.array_agg(someone) FILTER (WHERE lone = 0) AS others, sum(first)::bigint AS first, sum(mark) AS mark
     FROM (
         SELECT
             {% for q in columns %}{{ q.alias }}, {% endfor %}
@@ -130,8 +125,8 @@ CROSS JOIN (
 -- name: distributed/count_rows(): How many rows a table has.
 SELECT count(*) AS rows FROM {{ relation }}
 
--- name: distributed/create_chances()
--- Where the rows of divided row types stand among those of their types, collected from all nodes: two numbers for each.
+-- name: distributed/create_chances(): Where the rows of divided row types stand among those of their types, collected from all
+-- nodes: two numbers for each.
 CREATE TABLE {{ chances }} AS
 SELECT divided.row_type, {% include "distributed/chance" %} AS chance
 FROM (
@@ -140,13 +135,13 @@ FROM (
 INNER JOIN (SELECT row_type, min(seed) AS seed FROM {{ parts }} GROUP BY row_type) AS divided
     ON divided.row_type = {% include "guard/row_type" %}
 
--- name: distributed/create_reader()
--- The only way to what is stored on the nodes: Citus reads there with the rights of whoever asks, which inside this function is
--- the owner. Nobody else may name it, because nobody may use its schema; the view of the release does. The shards of a table
--- hold people by the hash of who they are, so rows are not shown in the order in which shards answer; nor is what Citus tells
--- of its work (citus.log_remote_commands, messages for debugging). The default of its argument, which nobody uses, makes it,
--- and so the view, depend on the columns that are published, as the view of a single server does; were they named in the view,
--- Citus would take the function for one of the table, and create it on all nodes when the table is altered.
+-- name: distributed/create_reader(): The only way to what is stored on the nodes: Citus reads there with the rights of whoever
+-- asks, which inside this function is the owner. Nobody else may name it, because nobody may use its schema; the view of the
+-- release does. The shards of a table hold people by the hash of who they are, so rows are not shown in the order in which shards
+-- answer; nor is what Citus tells of its work (citus.log_remote_commands, messages for debugging). The default of its argument,
+-- which nobody uses, makes it, and so the view, depend on the columns that are published, as the view of a single server does;
+-- were they named in the view, Citus would take the function for one of the table, and create it on all nodes when the table is
+-- altered.
 CREATE FUNCTION {{ reader }}(
     base boolean DEFAULT ROW({% for c in read %}(NULL::{{ base }}).{{ c }}{% if not loop.last %}, {% endif %}{% endfor %}) IS NULL
 ) RETURNS TABLE (
@@ -162,8 +157,8 @@ SET search_path = pg_catalog, pg_temp
 SET client_min_messages = warning
 AS {{ body }}
 
--- name: distributed/create_rules()
--- What the nodes need to suppress: the pattern of each row type, for divided ones the range of chance of each part.
+-- name: distributed/create_rules(): What the nodes need to suppress: the pattern of each row type, for divided ones the range of
+-- chance of each part.
 CREATE TABLE {{ rules }} AS
 {% if parts %}
 SELECT m.row_type, NULL::bigint AS seed, NULL::bigint AS first_chance, NULL::bigint AS last_chance, m.pattern
@@ -194,12 +189,12 @@ SELECT pg_catalog.create_distributed_table(
 -- name: distributed/distribute_by(text, text): Distributes a table by a column.
 SELECT pg_catalog.create_distributed_table($1::text::regclass, $2::text)::text AS done
 
--- name: distributed/distribute_like(text, text)
--- Distributes a table so that its rows are where those of another table are that have the same value.
+-- name: distributed/distribute_like(text, text): Distributes a table so that its rows are where those of another table are that
+-- have the same value.
 SELECT pg_catalog.create_distributed_table($1::text::regclass, 'kanon_place', colocate_with => $2::text)::text AS done
 
--- name: distributed/distribution(text)
--- The column by whose hash Citus distributes the rows of a relation, and over how many shards; no row if it does not.
+-- name: distributed/distribution(text): The column by whose hash Citus distributes the rows of a relation, and over how many
+-- shards; no row if it does not.
 SELECT pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) AS column,
     (SELECT count(*) FROM pg_catalog.pg_dist_shard AS s WHERE s.logicalrelid = p.logicalrelid) AS shards
 FROM pg_catalog.pg_dist_partition AS p WHERE p.logicalrelid = pg_catalog.to_regclass($1) AND p.partmethod = 'h'
@@ -207,17 +202,19 @@ FROM pg_catalog.pg_dist_partition AS p WHERE p.logicalrelid = pg_catalog.to_regc
 -- name: distributed/drop_reader(): Drops the function through which the view of a release reads.
 DROP FUNCTION IF EXISTS {{ reader }}
 
--- name: distributed/drop_role_elsewhere()
--- Drops a role on the workers of Citus, where no database uses it, but not on the coordinator, where one does. What Citus drops
--- on workers it drops by name, so here another role has the name meanwhile. Until the transaction ends nobody sees that.
+-- name: distributed/drop_role_elsewhere(): Drops a role on the workers of Citus, where no database uses it, but not on the
+-- coordinator, where one does. What Citus drops on workers it drops by name, so here another role has the name meanwhile. Until
+-- the transaction ends nobody sees that.
 DO $elsewhere$
-DECLARE ours CONSTANT oid := (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = {{ label }});
+DECLARE
+    ours CONSTANT oid := (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = {{ label }});
 BEGIN
     -- Citus never brought it to the workers
     IF NOT EXISTS (
-        SELECT FROM pg_catalog.pg_dist_object AS o
-        WHERE o.classid = 'pg_catalog.pg_authid'::regclass AND o.objid = ours
-    ) THEN RETURN; END IF;
+        SELECT FROM pg_catalog.pg_dist_object AS o WHERE o.classid = 'pg_catalog.pg_authid'::regclass AND o.objid = ours
+    ) THEN
+        RETURN;
+    END IF;
     PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
     ALTER ROLE {{ role }} RENAME TO kanon_role_here;
     PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
@@ -236,9 +233,9 @@ $elsewhere$
 -- name: distributed/drop_table(): Drops a table on all nodes that have it.
 DROP TABLE IF EXISTS {{ table }}
 
--- name: distributed/fill_shards(text)
--- Stores the release: each node what it has of the base table, without a row that passes the coordinator. So the rows are
--- ordered in a subquery, by each node: Citus would bring those of a statement that orders them to one place.
+-- name: distributed/fill_shards(text): Stores the release: each node what it has of the base table, without a row that passes the
+-- coordinator. So the rows are ordered in a subquery, by each node: Citus would bring those of a statement that orders them to
+-- one place.
 INSERT INTO {{ storage }}
 SELECT stored.*
 FROM (
@@ -248,8 +245,7 @@ FROM (
 -- name: distributed/holds_shards(): Whether the coordinator of Citus holds shards itself.
 SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_node AS n WHERE n.groupid = 0 AND n.shouldhaveshards) AS holds_shards
 
--- name: distributed/is_columnar(bigint)
--- Whether a relation, a partition of it, or a table that a view reads is stored by columns.
+-- name: distributed/is_columnar(bigint): Whether a relation, a partition of it, or a table that a view reads is stored by columns.
 WITH RECURSIVE read (oid) AS (
     SELECT $1::bigint::oid
     UNION
@@ -276,9 +272,8 @@ SELECT EXISTS (
 -- name: distributed/is_worker(): Whether this is a worker of Citus rather than its coordinator.
 SELECT NOT pg_catalog.citus_is_coordinator() AS is_worker
 
--- name: distributed/masked_rows()
--- What is stored of each row, as the guarded materialized view would show it. The order is chance by a secret seed, because
--- Citus lets no node draw numbers while it stores.
+-- name: distributed/masked_rows(): What is stored of each row, as the guarded materialized view would show it. The order is
+-- chance by a secret seed, because Citus lets no node draw numbers while it stores.
 SELECT
 {% if by_person %}
     coalesce(
@@ -319,15 +314,13 @@ ORDER BY kanon_chance
 -- name: distributed/open_reader(): Lets the view of a release run it for its readers, whoever they are.
 GRANT EXECUTE ON FUNCTION {{ reader }} TO PUBLIC
 
--- name: distributed/owner_reads(bigint)
--- Whether the current role is kanon_owner and reads a table itself, on the nodes, because these can store releases of it. Citus
--- lets no transaction create shards beside others that it read as another role.
+-- name: distributed/owner_reads(bigint): Whether the current role is kanon_owner and reads a table itself, on the nodes, because
+-- these can store releases of it. Citus lets no transaction create shards beside others that it read as another role.
 SELECT CURRENT_USER = 'kanon_owner'
     AND pg_catalog.has_table_privilege($1::bigint::oid, 'SELECT')
     AND kanon.nodes_store($1::bigint::oid::regclass) AS owner_reads
 
--- name: distributed/read_all_shards()
--- Reads a row of each shard at most: whether the current role may, on all nodes that have one.
+-- name: distributed/read_all_shards(): Reads a row of each shard at most: whether the current role may, on all nodes that have one.
 SELECT count(*) AS shards FROM (SELECT 1 AS one FROM {{ relation }} LIMIT 1) AS one
 
 -- name: distributed/read_shards(): What the view of a release reads.
@@ -368,8 +361,8 @@ UPDATE kanon.release SET storage = $2::text::regclass WHERE name = $1::text
 -- name: distributed/remove_small(): Removes the rows of small classes from what was stored, each node its own.
 DELETE FROM {{ storage }} AS s USING {{ small }} AS small WHERE small.class = {% include "distributed/class_hash" %}
 
--- name: distributed/schema_state()
--- Whether a node has the schema of what is stored on all nodes, and nobody but the owner role may use it there.
+-- name: distributed/schema_state(): Whether a node has the schema of what is stored on all nodes, and nobody but the owner role
+-- may use it there.
 SELECT CASE
         WHEN count(*) = 0 THEN 'missing'
         WHEN pg_catalog.bool_and(

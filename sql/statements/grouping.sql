@@ -3,9 +3,8 @@ WITH base AS (SELECT {{ one }} AS one, {{ other }} AS other FROM {{ relation }})
 SELECT {{ one_shown }} AS one, {{ other_shown }} AS other FROM base WHERE one IS NOT NULL AND other IS NOT NULL
 LIMIT $1::bigint
 
--- name: group_points(bigint)
--- The different points of a relation, with what each weighs; rows without a whole point come together, last. With an entity
--- every person counts once: at the point that most of their rows have.
+-- name: group_points(bigint): The different points of a relation, with what each weighs; rows without a whole point come
+-- together, last. With an entity every person counts once: at the point that most of their rows have.
 WITH base AS (
     SELECT CASE WHEN {{ y }} IS NOT NULL THEN {{ x }} + 0 END AS x,
         CASE WHEN {{ x }} IS NOT NULL THEN {{ y }} + 0 END AS y
@@ -43,9 +42,8 @@ FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg
     WITH ORDINALITY AS one (low, high, bounds, place)
 ORDER BY one.place
 
--- name: group_values(bigint)
--- The values of a column in their order, with what each weighs; the missing ones come last. With an entity every person counts
--- once: at the value that most of their rows have.
+-- name: group_values(bigint): The values of a column in their order, with what each weighs; the missing ones come last. With an
+-- entity every person counts once: at the value that most of their rows have.
 WITH base AS (
     SELECT
         {{ value }} AS value

@@ -1,8 +1,7 @@
--- name: guard/assigned()
--- Every row with the pattern of its row type. Rows of a divided row type are numbered by a hash with a secret seed: to readers
--- that is chance, and nothing in a row, a sensitive value least of all, says whether it is suppressed. A refresh leaves them as
--- they are: drawn anew, a row would show other cells each time, and all of them in the end. Rows with equal hashes look alike
--- wherever readers see them. The second hash leaves nothing of the sum of which the first consists.
+-- name: guard/assigned(): Every row with the pattern of its row type. Rows of a divided row type are numbered by a hash with a
+-- secret seed: to readers that is chance, and nothing in a row, a sensitive value least of all, says whether it is suppressed. A
+-- refresh leaves them as they are: drawn anew, a row would show other cells each time, and all of them in the end. Rows with
+-- equal hashes look alike wherever readers see them. The second hash leaves nothing of the sum of which the first consists.
 {% if parts %}
 typed AS MATERIALIZED (
     SELECT base.*,
@@ -25,8 +24,7 @@ numbered AS (
     FROM typed INNER JOIN divided AS d ON d.row_type = typed.row_type
 ),
 assigned AS (
-    SELECT typed.*, mapping.pattern
-    FROM typed LEFT JOIN {{ mapping }} AS mapping ON mapping.row_type = typed.row_type
+    SELECT typed.*, mapping.pattern FROM typed LEFT JOIN {{ mapping }} AS mapping ON mapping.row_type = typed.row_type
     WHERE NOT EXISTS (SELECT FROM divided AS d WHERE d.row_type = typed.row_type)
     UNION ALL
     SELECT
@@ -44,10 +42,9 @@ assigned AS (
 ),
 {% endif %}
 
--- name: guard/base()
--- The columns that the guard reads of the base relation, under names that are free of the user's: through the relation's
--- reader, unless kanon itself made the table. What the reader gives is numbered for nothing, which its order needs where people
--- have several rows.
+-- name: guard/base(): The columns that the guard reads of the base relation, under names that are free of the user's: through the
+-- relation's reader, unless kanon itself made the table. What the reader gives is numbered for nothing, which its order needs
+-- where people have several rows.
 base AS (
 {% if source %}
     SELECT * FROM {{ source }}{% if entity %} WITH ORDINALITY{% endif %}
@@ -61,24 +58,19 @@ base AS (
 {% for q in columns + model_columns %}
         {{ q.expression }} AS {{ q.alias }}{% if not loop.last or carried or entity %},{% endif %}
 {% endfor %}
-{% for c in carried %}
-        {{ c.expression }} AS {{ c.alias }}{% if not loop.last or entity %},{% endif %}
-{% endfor %}
+        {% for c in carried %}{{ c.expression }} AS {{ c.alias }}{% if not loop.last or entity %},{% endif %} {% endfor %}
         {% if entity %}{{ entity.expression }} AS person{% endif %}
     FROM {{ relation }}
 
--- name: guard/base_rows()
--- What is counted of each row of a source; of a shard, with how many rows share it, because PostgreSQL 15 sends no partial
--- aggregates to foreign servers.
+-- name: guard/base_rows(): What is counted of each row of a source; of a shard, with how many rows share it, because PostgreSQL
+-- 15 sends no partial aggregates to foreign servers.
     SELECT
 {% if shards %}
         {% for q in columns %}{{ q.alias }}, {% endfor %}{% if entity %}person, {% endif %}count(*) AS n
     FROM (
         SELECT
 {% endif %}
-{% for q in columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
-{% endfor %}
+        {% for q in columns %}{{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %} {% endfor %}
         {% if entity %}{{ entity.expression }} AS person{% endif %}
     FROM {{ source }}
 {% if shards %}
@@ -86,9 +78,9 @@ base AS (
     GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last or entity %}, {% endif %}{% endfor %}{% if entity %}person{% endif %}
 {% endif %}
 
--- name: guard/leveled()
--- The level of each cell and what may be published of it. A value that its hierarchy does not know has the top, and so has
--- every level that there is not. Levels are computed once (OFFSET 0) and packed again, so that the pattern says what is shown.
+-- name: guard/leveled(): The level of each cell and what may be published of it. A value that its hierarchy does not know has the
+-- top, and so has every level that there is not. Levels are computed once (OFFSET 0) and packed again, so that the pattern says
+-- what is shown.
 leveled AS (
     SELECT
         assigned.*,
@@ -130,9 +122,8 @@ masked AS (
     FROM leveled
 ),
 
--- name: guard/masked()
--- Every row with what is published of its quasi-identifiers, and the pattern that says so: first, where a sort finds it without
--- looking at the cells.
+-- name: guard/masked(): Every row with what is published of its quasi-identifiers, and the pattern that says so: first, where a
+-- sort finds it without looking at the cells.
 {% if generalized %}
 {% include "guard/leveled" %}
 {% else %}
@@ -149,15 +140,13 @@ masked AS (
 ),
 {% endif %}
 
--- name: guard/model_checks()
--- Classes in which one sensitive column satisfies the privacy models, counted in rows or in people. The values of the column
--- are numbered in order.
+-- name: guard/model_checks(): Classes in which one sensitive column satisfies the privacy models, counted in rows or in people.
+-- The values of the column are numbered in order.
 {% if j.of_people %}
 {{ j.unit }} AS MATERIALIZED (
     SELECT class, people, person, pg_catalog.dense_rank() OVER (ORDER BY value) AS place
     FROM (
-        SELECT class, people, {{ j.value }} AS value, person FROM counted
-        GROUP BY class, people, {{ j.value }}, person
+        SELECT class, people, {{ j.value }} AS value, person FROM counted GROUP BY class, people, {{ j.value }}, person
     ) AS held
 ),
 {{ j.cell }} AS (
@@ -240,10 +229,9 @@ pg_catalog.hash_record_extended(
             ROW({% for q in columns + model_columns %}{{ q.base_hash }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
         )
 
--- name: guard/shuffled()
--- Orders the rows of a query, each of which has another place among those of its class_hash, by chance that no session
--- controls. A strong random number for each row would take a tenth of the time of a release; so three are drawn each time, and
--- the places pass through a hash with each.
+-- name: guard/shuffled(): Orders the rows of a query, each of which has another place among those of its class_hash, by chance
+-- that no session controls. A strong random number for each row would take a tenth of the time of a release; so three are drawn
+-- each time, and the places pass through a hash with each.
 pg_catalog.hashfloat8extended(
     pg_catalog.hashfloat8extended(
         pg_catalog.hashfloat8extended(

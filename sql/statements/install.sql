@@ -5,8 +5,7 @@ SELECT pg_catalog.current_setting('server_version_num')::integer AS server_versi
     EXISTS (SELECT FROM pg_catalog.pg_available_extensions AS x WHERE x.name = 'plpython3u') AS plpython_available,
     EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'plpython3u') AS plpython_created,
     (
-        SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
-        FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon'
+        SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon'
     ) AS kanon_schema_owner,
     EXISTS (
         SELECT FROM pg_catalog.pg_namespace AS n
@@ -19,8 +18,7 @@ SELECT pg_catalog.current_setting('server_version_num')::integer AS server_versi
     ) AS kanon_is_ours,
     -- whoever owns a schema exchanges what is in it
     ARRAY(
-        SELECT ARRAY[n.nspname::text, pg_catalog.pg_get_userbyid(n.nspowner)::text]
-        FROM pg_catalog.pg_namespace AS n
+        SELECT ARRAY[n.nspname::text, pg_catalog.pg_get_userbyid(n.nspowner)::text] FROM pg_catalog.pg_namespace AS n
         WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown')
             AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
         ORDER BY n.nspname
@@ -66,12 +64,12 @@ SELECT pg_catalog.current_setting('server_version_num')::integer AS server_versi
 FROM pg_catalog.pg_roles AS me, pg_catalog.pg_database AS d
 WHERE me.rolname = current_user AND d.datname = pg_catalog.current_database()
 
--- name: installed_version()
--- What the installation in this database recorded of itself: at most one row, with the columns that its version had.
+-- name: installed_version(): What the installation in this database recorded of itself: at most one row, with the columns that
+-- its version had.
 SELECT pg_catalog.to_jsonb(v)::text AS recorded FROM kanon.version AS v
 
--- name: record_version(text, text, boolean, boolean, boolean, boolean, boolean, text[])
--- Writes the version row; what an earlier installation created or revoked stays recorded.
+-- name: record_version(text, text, boolean, boolean, boolean, boolean, boolean, text[]): Writes the version row; what an earlier
+-- installation created or revoked stays recorded.
 INSERT INTO kanon.version AS v (
     version, api_schema, plpython, created_extension, created_api_schema, revoked_temporary,
     revoked_create_database, revoked_create_schemas
@@ -83,15 +81,13 @@ ON CONFLICT (only_row) DO UPDATE SET
     created_api_schema = v.created_api_schema OR excluded.created_api_schema,
     revoked_temporary = v.revoked_temporary OR excluded.revoked_temporary,
     revoked_create_database = v.revoked_create_database OR excluded.revoked_create_database,
-    revoked_create_schemas = v.revoked_create_schemas || excluded.revoked_create_schemas,
-    updated_at = pg_catalog.now()
+    revoked_create_schemas = v.revoked_create_schemas || excluded.revoked_create_schemas, updated_at = pg_catalog.now()
 
 -- name: create_api_schema(): The schema of the functions for users.
 CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner
 
--- name: called_functions()
--- The functions that users call, in whichever schema. Whoever installed may have own functions of these names, without an
--- example.
+-- name: called_functions(): The functions that users call, in whichever schema. Whoever installed may have own functions of these
+-- names, without an example.
     SELECT f.oid FROM pg_catalog.pg_proc AS f
     WHERE
         -- where the schema is gone, whoever removes the rest must own it
@@ -111,9 +107,8 @@ CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner
             'kanon_risk', 'kanon_suggest', 'kanon_undeclare', 'kanon_unlink', 'kanon_unprotect', 'kanon_version'
         )
 
--- name: own_functions()
--- The functions of an installation that come and go with PL/Python, in whichever schema, those that use others first. (The
--- other functions are used by views; they are replaced in place.)
+-- name: own_functions(): The functions of an installation that come and go with PL/Python, in whichever schema, those that use
+-- others first. (The other functions are used by views; they are replaced in place.)
 SELECT p.oid::regprocedure::text AS function, (n.nspname = 'kanon') AS inner, (l.lanname = 'plpython3u') AS last
 FROM pg_catalog.pg_proc AS p
 JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
@@ -139,8 +134,7 @@ ORDER BY 2, 3, 1
 -- name: function_users(text): Objects of others that use a function, as the server describes them.
 SELECT DISTINCT
     pg_catalog.pg_describe_object(
-        CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_catalog.pg_class'::regclass END,
-        coalesce(r.ev_class, d.objid), 0
+        CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_catalog.pg_class'::regclass END, coalesce(r.ev_class, d.objid), 0
     ) AS description
 FROM pg_catalog.pg_depend AS d
 LEFT JOIN pg_catalog.pg_rewrite AS r ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND r.oid = d.objid
@@ -152,8 +146,7 @@ WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass
 )))
 ORDER BY description
 
--- name: code_on_tables()
--- What of kanon's own relations would run code of others: whoever writes there runs it with their own rights.
+-- name: code_on_tables(): What of kanon's own relations would run code of others: whoever writes there runs it with their own rights.
         SELECT pg_catalog.pg_describe_object(d.classid, d.objid, 0) AS code
         FROM pg_catalog.pg_depend AS d
         INNER JOIN pg_catalog.pg_class AS c ON c.oid = CASE d.classid
@@ -183,10 +176,8 @@ FROM pg_catalog.pg_database AS d, pg_catalog.aclexplode(coalesce(d.datacl, pg_ca
 WHERE d.datname = pg_catalog.current_database() AND a.grantee = 0 AND a.privilege_type IN ('TEMPORARY', 'CREATE')
 UNION ALL
 SELECT 'schema', n.nspname::text, a.privilege_type, pg_catalog.pg_has_role(n.nspowner, 'USAGE')
-FROM pg_catalog.pg_namespace AS n,
-    pg_catalog.aclexplode(coalesce(n.nspacl, pg_catalog.acldefault('n', n.nspowner))) AS a
-WHERE n.nspname IN ('public', $1) AND a.grantee = 0 AND a.privilege_type = 'CREATE'
-ORDER BY kind, name, privilege
+FROM pg_catalog.pg_namespace AS n, pg_catalog.aclexplode(coalesce(n.nspacl, pg_catalog.acldefault('n', n.nspowner))) AS a
+WHERE n.nspname IN ('public', $1) AND a.grantee = 0 AND a.privilege_type = 'CREATE' ORDER BY kind, name, privilege
 
 -- name: grant_public(): Gives a right on the database or a schema back to PUBLIC.
 GRANT {{ privilege }} ON {{ kind }} {{ name }} TO PUBLIC

@@ -8,9 +8,8 @@ WHERE p.proname = 'kanon_install_check' AND p.pronargs = 0 AND p.oid IN (
 -- name: call_install_check(): Checks the installation inside the server.
 SELECT c.item, c.ok, c.detail, c.hint FROM {{ function }}() AS c
 
--- name: check_catalog(text[])
--- What must hold of roles, owners and privileges. Where the coordinator of Citus holds shards, kanon_owner and the readers log
--- in there.
+-- name: check_catalog(text[]): What must hold of roles, owners and privileges. Where the coordinator of Citus holds shards,
+-- kanon_owner and the readers log in there.
 SELECT
     (
         SELECT count(*) FILTER (WHERE r.rolname !~ 'base') = 4
@@ -25,15 +24,13 @@ SELECT
             FROM pg_catalog.pg_class AS c
             UNION ALL
             -- What has its owner's rights belongs to a role of kanon, everything else to whoever installed it.
-            SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace, p.proowner
-            FROM pg_catalog.pg_proc AS p
+            SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace, p.proowner FROM pg_catalog.pg_proc AS p
             WHERE NOT CASE
                 WHEN p.prosecdef THEN pg_catalog.pg_get_userbyid(p.proowner) ~ '^kanon_(owner|reader|base_[0-9]+)$'
                 ELSE p.proowner = (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
             END
             UNION ALL
-            SELECT 'pg_catalog.pg_type'::regclass, t.oid, t.typnamespace, t.typowner
-            FROM pg_catalog.pg_type AS t
+            SELECT 'pg_catalog.pg_type'::regclass, t.oid, t.typnamespace, t.typowner FROM pg_catalog.pg_type AS t
             WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = t.typrelid) AND t.typelem = 0
         ) AS owned
         WHERE owned.namespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
@@ -56,8 +53,7 @@ SELECT
         WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown', 'kanon_shards')
             AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
         UNION ALL
-        SELECT pg_catalog.pg_describe_object('pg_catalog.pg_proc'::regclass, p.oid, 0)
-        FROM pg_catalog.pg_proc AS p
+        SELECT pg_catalog.pg_describe_object('pg_catalog.pg_proc'::regclass, p.oid, 0) FROM pg_catalog.pg_proc AS p
         -- a call that leaves out arguments would be one of a function without these
         WHERE pg_catalog.starts_with(p.proname, 'kanon_')
             AND p.proowner <> (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
@@ -125,8 +121,7 @@ SELECT
         )
             AND EXISTS (
                 SELECT
-                FROM pg_catalog.aclexplode(granted.acl) AS a
-                LEFT JOIN pg_catalog.pg_roles AS r ON r.oid = a.grantee
+                FROM pg_catalog.aclexplode(granted.acl) AS a LEFT JOIN pg_catalog.pg_roles AS r ON r.oid = a.grantee
                 WHERE a.grantee = 0 OR (granted.for_roles AND NOT (
                     r.rolsuper OR r.oid = granted.owner OR r.rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$'
                 ))

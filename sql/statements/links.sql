@@ -1,6 +1,5 @@
--- name: way_to_people(bigint)
--- The links from a table to its people, in order; the last table has the columns that tell people apart. One row without them
--- if the links lead to nobody any more.
+-- name: way_to_people(bigint): The links from a table to its people, in order; the last table has the columns that tell people
+-- apart. One row without them if the links lead to nobody any more.
 WITH RECURSIVE way AS (
     SELECT 1 AS step, l.child, l.parent, l.columns, l.parent_columns, l.people, l.person FROM kanon.links AS l
     WHERE l.child = $1::bigint::oid::regclass
@@ -63,8 +62,8 @@ FROM (
 ) AS f
 WHERE f.child = $1::bigint::oid AND f.parent = $2::bigint::oid ORDER BY f.name
 
--- name: foreign_keys()
--- Foreign keys, with what a link asks of them: one row of the parent for each row of the child, at every moment.
+-- name: foreign_keys(): Foreign keys, with what a link asks of them: one row of the parent for each row of the child, at every
+-- moment.
     SELECT c.conrelid AS child, c.confrelid AS parent, c.conname AS name, k.columns, k.parent_columns,
         coalesce(k.nullable, '{}') AS nullable,
         c.convalidated

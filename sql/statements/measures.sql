@@ -1,7 +1,6 @@
--- name: measure_classes()
--- Counts the equivalence classes of a relation in one pass over it. Grouping sets: all keys together (a group is a class), each
--- categorical quasi-identifier alone (a group is a published value), the person alone. `whole` tells the classes from the other
--- groups; it looks at two keys because GROUPING() takes no more than 31.
+-- name: measure_classes(): Counts the equivalence classes of a relation in one pass over it. Grouping sets: all keys together (a
+-- group is a class), each categorical quasi-identifier alone (a group is a published value), the person alone. `whole` tells the
+-- classes from the other groups; it looks at two keys because GROUPING() takes no more than 31.
 WITH source AS NOT MATERIALIZED (
     SELECT
 {% for q in columns %}
@@ -53,8 +52,7 @@ grouped AS (
         sum(n) AS row_count, sum(greatest(1, people))::bigint AS people
     FROM unit
 {% elif entity %}
-        GROUPING(person) = 0 AND person IS NOT NULL AS somebody, sum(n) AS row_count,
-        greatest(1, count(person)) AS people
+        GROUPING(person) = 0 AND person IS NOT NULL AS somebody, sum(n) AS row_count, greatest(1, count(person)) AS people
     FROM unit
 {% else %}
         count(*) AS row_count, count(*) AS people
@@ -79,8 +77,8 @@ SELECT count(*) FILTER (WHERE whole) AS classes,
 {% else %}
     coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS people,
 {% endif %}
-    coalesce(sum(people) FILTER (WHERE whole), 0)::bigint AS memberships,
-    min(people) FILTER (WHERE whole) AS smallest, max(people) FILTER (WHERE whole) AS largest,
+    coalesce(sum(people) FILTER (WHERE whole), 0)::bigint AS memberships, min(people) FILTER (WHERE whole) AS smallest,
+    max(people) FILTER (WHERE whole) AS largest,
     sum(row_count::numeric * row_count) FILTER (WHERE whole) AS discernibility
 {% for q in columns %}
 {% if suppressed %}
@@ -103,13 +101,12 @@ SELECT count(*) FILTER (WHERE whole) AS classes,
 {% endfor %}
 FROM grouped
 
--- name: measure_sensitive()
--- The worst figures of one sensitive column over all equivalence classes. In the whole relation a person counts once per value
--- if people_once, else once per class and value. A class is held as the places of its values in the column's domain and how
--- often each occurs. Earth mover's distances are computed exactly only for classes whose upper bound exceeds the largest lower
--- bound of all classes; kanon_pg/measures.py has the formulas and says why the bounds hold. Few classes are stored for the
--- second look. Many are not: with many small classes a second look is seldom needed, and counting again then costs less than
--- storing (`worst` needs no arrays).
+-- name: measure_sensitive(): The worst figures of one sensitive column over all equivalence classes. In the whole relation a
+-- person counts once per value if people_once, else once per class and value. A class is held as the places of its values in the
+-- column's domain and how often each occurs. Earth mover's distances are computed exactly only for classes whose upper bound
+-- exceeds the largest lower bound of all classes; kanon_pg/measures.py has the formulas and says why the bounds hold. Few classes
+-- are stored for the second look. Many are not: with many small classes a second look is seldom needed, and counting again then
+-- costs less than storing (`worst` needs no arrays).
 WITH source AS NOT MATERIALIZED (
     SELECT
         {% for q in columns %}{{ q.column }} AS {{ q.alias }}, {% endfor %}
@@ -199,8 +196,7 @@ class AS {% if many_classes %}NOT {% endif %}MATERIALIZED (
     SELECT sum(n) AS size,
         {% if entity %}greatest(1, sum(people))::double precision AS people,{% else %}sum(n) AS people,{% endif %}
         count(n) AS different, max(n) AS most, pg_catalog.ln(sum(n)) - sum(n * pg_catalog.ln(n)) / sum(n) AS entropy,
-        max(n / share) / sum(n) AS highest_ratio, min(n / share) / sum(n) AS lowest_ratio,
-        1 - sum(share) AS equal_low,
+        max(n / share) / sum(n) AS highest_ratio, min(n / share) / sum(n) AS lowest_ratio, 1 - sum(share) AS equal_low,
         {% if ordered %}sum(n * place) / sum(n) AS mean, sum(n * reach) / sum(n) AS ordered_high,{% endif %}
         pg_catalog.array_agg(place) FILTER (WHERE n IS NOT NULL) AS places,
         pg_catalog.array_agg(n) FILTER (WHERE n IS NOT NULL) AS counts
@@ -248,9 +244,7 @@ exact AS (
 {% if ordered %}
         FROM (
             SELECT *,
-                greatest(
-                    place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM curve AS c)))
-                ) AS turn
+                greatest(place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM curve AS c)))) AS turn
             FROM (
                 SELECT place, n, sum(n) OVER by_place / size AS p,
                     coalesce(lead(place) OVER by_place, (SELECT s.places FROM scale AS s)) - 1 AS last

@@ -1,7 +1,6 @@
--- name: create_values()
--- The table of one generalized column of a release: what is published of each value at each level below the top, and what that
--- costs. A copy of its own, so that the release does not change with the hierarchy. Values that rows had are somebody's, and go
--- with them (forget_values); others may come yet.
+-- name: create_values(): The table of one generalized column of a release: what is published of each value at each level below
+-- the top, and what that costs. A copy of its own, so that the release does not change with the hierarchy. Values that rows had
+-- are somebody's, and go with them (forget_values); others may come yet.
 CREATE TABLE {{ table }} (
     value {{ type }} NOT NULL PRIMARY KEY,
     kanon_seen boolean NOT NULL DEFAULT false,
@@ -11,9 +10,8 @@ CREATE TABLE {{ table }} (
 {% endfor %}
 )
 
--- name: describe_values()
--- The table of a generalized column as the solver needs it, each output one buffer of 64-bit big-endian numbers; and whether
--- different values look alike at level 0.
+-- name: describe_values(): The table of a generalized column as the solver needs it, each output one buffer of 64-bit big-endian
+-- numbers; and whether different values look alike at level 0.
 SELECT count(*) AS n, count(DISTINCT {{ nodes[0].look }}) AS published,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ identity }}), ''), '') AS cells
 {% for node in nodes %}
@@ -22,20 +20,16 @@ SELECT count(*) AS n, count(DISTINCT {{ nodes[0].look }}) AS published,
     ), ''), '') AS {{ node.name }}
     , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ node.loss }}), ''), '') AS {{ node.loss }}
 {% endfor %}
-    , (
-        SELECT pg_catalog.int8send({{ identity }}) FROM (SELECT) AS one LEFT JOIN {{ table }} AS known ON false
-    ) AS null_cell
+    , (SELECT pg_catalog.int8send({{ identity }}) FROM (SELECT) AS one LEFT JOIN {{ table }} AS known ON false) AS null_cell
 FROM {{ table }} AS known
 
--- name: bind_values()
--- Fills the table of a generalized column from its hierarchy. Runs as one block, because PostgreSQL's own messages about texts
--- that are no values of a type quote them.
+-- name: bind_values(): Fills the table of a generalized column from its hierarchy. Runs as one block, because PostgreSQL's own
+-- messages about texts that are no values of a type quote them.
 DO {{ body }}
 
--- name: bind_block()
--- The block of bind_values: values take the column's type and its one spelling, nodes the published type. JSON makes values of
--- texts by the input functions of types, never by casts, which others may have made. What a cell costs is the share of the
--- values that its node stands for, unless each level has one cost.
+-- name: bind_block(): The block of bind_values: values take the column's type and its one spelling, nodes the published type.
+-- JSON makes values of texts by the input functions of types, never by casts, which others may have made. What a cell costs is
+-- the share of the values that its node stands for, unless each level has one cost.
 BEGIN
     INSERT INTO {{ table }} (value{% for node in nodes %}, {{ node.name }}, {{ node.loss }}{% endfor %})
     SELECT
@@ -48,9 +42,7 @@ BEGIN
     FROM (
         SELECT typed.value,
             {{ value_as_node }} AS {{ nodes[0].name }}
-{% for node in nodes[1:] %}
-            , typed.nodes[{{ loop.index }}]::{{ published }} AS {{ node.name }}
-{% endfor %}
+            {% for node in nodes[1:] %}, typed.nodes[{{ loop.index }}]::{{ published }} AS {{ node.name }} {% endfor %}
         FROM (
             SELECT spelled.value, source.nodes
             FROM ({{ source }}) AS source
@@ -95,9 +87,8 @@ WHERE NOT {{ known }}.kanon_seen AND EXISTS (
     SELECT FROM (SELECT {{ spelled }} AS {{ alias }} FROM {{ relation }} AS rows) AS base WHERE {{ knows }}
 )
 
--- name: forget_values(text, text)
--- Forgets values that rows of a release had and none has any more: in the release's own copy of a hierarchy, and in all
--- versions of the stored hierarchy that it was made with, which may spell them otherwise.
+-- name: forget_values(text, text): Forgets values that rows of a release had and none has any more: in the release's own copy of
+-- a hierarchy, and in all versions of the stored hierarchy that it was made with, which may spell them otherwise.
 WITH gone AS (
     DELETE FROM {{ table }} AS {{ known }}
     WHERE {{ known }}.kanon_seen AND NOT EXISTS (
@@ -123,8 +114,7 @@ stored AS (
 SELECT (SELECT count(*) FROM gone) AS gone, (SELECT min(stored.hierarchy) FROM stored) AS hierarchy,
     (SELECT count(*) FROM stored) AS stored
 
--- name: create_unknown()
--- How many rows of the base relation have a value that the release's own copy of a hierarchy does not know.
+-- name: create_unknown(): How many rows of the base relation have a value that the release's own copy of a hierarchy does not know.
 CREATE VIEW {{ view }} AS
 SELECT
 {% for g in generalized %}
@@ -137,8 +127,7 @@ FROM (
 ) AS base
 {% for g in generalized %}LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.knows }} {% endfor %}
 
--- name: count_unknown()
--- How many rows have values that the hierarchies of a release do not know, one number per generalized column.
+-- name: count_unknown(): How many rows have values that the hierarchies of a release do not know, one number per generalized column.
 SELECT * FROM {{ view }}
 
 -- name: drop_unknown(): Drops the view that counts unknown values of a release.
@@ -147,8 +136,8 @@ DROP VIEW IF EXISTS {{ view }}
 -- name: stored_nodes(): The values of a stored hierarchy with their nodes, as a part of another statement.
 SELECT value, nodes FROM kanon.hierarchy_value WHERE hierarchy = {{ name }} AND version = {{ version }}
 
--- name: hierarchy_recount(text)
--- Counts the nodes of a stored hierarchy anew after it lost values; what it was made with may have them, and goes.
+-- name: hierarchy_recount(text): Counts the nodes of a stored hierarchy anew after it lost values; what it was made with may have
+-- them, and goes.
 UPDATE kanon.hierarchy AS h SET
     spec = '{}',
     nodes = ARRAY(

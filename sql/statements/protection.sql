@@ -1,5 +1,5 @@
--- name: fetch_protection(bigint)
--- The rules of a relation, or of the nearest protected table whose partition or inheritance child it is.
+-- name: fetch_protection(bigint): The rules of a relation, or of the nearest protected table whose partition or inheritance child
+-- it is.
 WITH RECURSIVE up (oid, distance) AS (
     SELECT $1::bigint::oid, 0
     UNION ALL
@@ -10,8 +10,8 @@ SELECT p.relation::oid::bigint AS relation, p.k, p.mode, p.queries, p.refusals, 
     pg_catalog.to_json(ARRAY(SELECT pg_catalog.pg_get_userbyid(r.member::oid) FROM pg_catalog.unnest(p.exact_for) AS r (member)))::text AS exact_for
 FROM up JOIN kanon.protection AS p ON p.relation = up.oid::regclass ORDER BY up.distance, p.k DESC LIMIT 1
 
--- name: store_protection(bigint, text, text)
--- Records or replaces the rules under which a relation answers queries; the rules are one JSON object.
+-- name: store_protection(bigint, text, text): Records or replaces the rules under which a relation answers queries; the rules are
+-- one JSON object.
 INSERT INTO kanon.protection AS p (
     relation, k, mode, queries, refusals, seconds, rows, beside_releases, noise, exact_for, protected_by
 )
@@ -20,9 +20,8 @@ SELECT $1::bigint::oid::regclass, r.k, r.mode, r.queries, r.refusals, r.seconds,
 FROM pg_catalog.jsonb_populate_record(NULL::kanon.protection, $2::text::jsonb) AS r
 ON CONFLICT (relation) DO UPDATE SET
     k = excluded.k, mode = excluded.mode, queries = excluded.queries, refusals = excluded.refusals,
-    seconds = excluded.seconds, rows = excluded.rows, beside_releases = excluded.beside_releases,
-    noise = excluded.noise, exact_for = excluded.exact_for, protected_by = excluded.protected_by,
-    protected_at = pg_catalog.now()
+    seconds = excluded.seconds, rows = excluded.rows, beside_releases = excluded.beside_releases, noise = excluded.noise,
+    exact_for = excluded.exact_for, protected_by = excluded.protected_by, protected_at = pg_catalog.now()
 
 -- name: forget_protection(bigint): Removes the rules under which a relation answers queries.
 DELETE FROM kanon.protection WHERE relation = $1::bigint::oid::regclass RETURNING k
@@ -34,12 +33,10 @@ SELECT EXISTS (SELECT FROM kanon.protection AS p WHERE p.relation = $1::bigint::
 SELECT n.name FROM pg_catalog.unnest($1::text []) AS n (name)
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles AS a WHERE a.rolname = n.name)
 
--- name: is_exact(bigint[], bigint[], text)
--- Whether a role is answered exactly by some protected relations, and by all others about the same people. Roles that were
--- dropped make nobody exact.
+-- name: is_exact(bigint[], bigint[], text): Whether a role is answered exactly by some protected relations, and by all others
+-- about the same people. Roles that were dropped make nobody exact.
 SELECT pg_catalog.bool_and(EXISTS (
-    SELECT
-    FROM pg_catalog.unnest(p.exact_for) AS r (member) JOIN pg_catalog.pg_roles AS a ON a.oid = r.member::oid
+    SELECT FROM pg_catalog.unnest(p.exact_for) AS r (member) JOIN pg_catalog.pg_roles AS a ON a.oid = r.member::oid
     WHERE pg_catalog.pg_has_role($3::text::name, a.oid, 'MEMBER')
 )) IS NOT FALSE AS is_exact
 FROM kanon.protection AS p
@@ -51,8 +48,8 @@ WHERE p.noise IS NOT NULL AND (
 -- name: protected_names(): Names of the relations that queries may be about.
 SELECT pg_catalog.array_agg(p.name::text) AS names FROM kanon.protected_names AS p
 
--- name: gateway_rights()
--- Whether kanon_pg with its functions for queries is here, and whether the role may read the names of protected relations.
+-- name: gateway_rights(): Whether kanon_pg with its functions for queries is here, and whether the role may read the names of
+-- protected relations.
 SELECT
     pg_catalog.bool_or(c.relname = 'protected_names') AND EXISTS (
         SELECT FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS s ON s.oid = p.pronamespace
@@ -65,9 +62,9 @@ SELECT
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = 'kanon' AND c.relname = 'protected_names'
 
--- name: readers_beside_queries(bigint, text)
--- Relations that refuse releases beside queries, of which a release is to be published, with somebody who may query but not
--- read the relation, and may read the release: by the rights on its view or, before there is one, by those on new views.
+-- name: readers_beside_queries(bigint, text): Relations that refuse releases beside queries, of which a release is to be
+-- published, with somebody who may query but not read the relation, and may read the release: by the rights on its view or,
+-- before there is one, by those on new views.
 WITH RECURSIVE above (relation) AS (
     SELECT $1::bigint::oid
     UNION
@@ -96,9 +93,8 @@ INNER JOIN pg_catalog.pg_roles AS reader
     END
 GROUP BY bn.nspname, b.relname, p.beside_releases ORDER BY bn.nspname, b.relname
 
--- name: releases_beside_queries(bigint, text)
--- Releases of relations that answer queries, or of their partitions, which somebody may read who may query but not read the
--- relation itself; with the rule for that. Either of the parameters chooses, NULL any.
+-- name: releases_beside_queries(bigint, text): Releases of relations that answer queries, or of their partitions, which somebody
+-- may read who may query but not read the relation itself; with the rule for that. Either of the parameters chooses, NULL any.
 WITH RECURSIVE covered (protected, relation) AS (
     SELECT p.relation::oid, p.relation::oid FROM kanon.protection AS p
     UNION

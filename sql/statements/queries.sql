@@ -1,7 +1,6 @@
--- name: serve_query()
--- Has the query of the current call served with the rights of the reading role, read-only: the setting comes before the call,
--- and ends with the subtransaction that the server's interface runs every statement in. A function's own SET clause cannot do
--- this since PostgreSQL 16.
+-- name: serve_query(): Has the query of the current call served with the rights of the reading role, read-only: the setting comes
+-- before the call, and ends with the subtransaction that the server's interface runs every statement in. A function's own SET
+-- clause cannot do this since PostgreSQL 16.
 SELECT kanon.serve_query()::text AS done FROM pg_catalog.set_config('transaction_read_only', 'on', true)
 
 -- name: hold_relations(): Locks the relations that the query of the current call may name.
@@ -14,9 +13,8 @@ SELECT pg_catalog.to_regclass(u.name)::oid::bigint AS oid FROM pg_catalog.unnest
 SELECT CURRENT_USER::text AS role, SESSION_USER::text AS login,
     pg_catalog.current_setting('transaction_isolation') = 'read committed' AS sees_present
 
--- name: query_locks(text[], text[], text)
--- Relations that a query may read, and those that links lead to from there, whose definitions have to hold meanwhile. Only
--- those whose names the current role may use, and that the analyst may know.
+-- name: query_locks(text[], text[], text): Relations that a query may read, and those that links lead to from there, whose
+-- definitions have to hold meanwhile. Only those whose names the current role may use, and that the analyst may know.
 WITH RECURSIVE named (oid) AS (
     SELECT c.oid FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.relname = ANY ($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'v', 'm') AND c.relpersistence <> 't'
@@ -41,8 +39,8 @@ INNER JOIN pg_catalog.pg_class AS c ON c.oid = r.oid
 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE pg_catalog.has_schema_privilege(n.oid, 'USAGE') ORDER BY c.oid
 
--- name: query_reader(bigint[])
--- Of the relations that a query reads: which owners there are besides superusers, and whose reader reads them all.
+-- name: query_reader(bigint[]): Of the relations that a query reads: which owners there are besides superusers, and whose reader
+-- reads them all.
 SELECT
     ARRAY(
         SELECT DISTINCT o.rolname::text
@@ -56,24 +54,23 @@ SELECT
         LIMIT 1
     ) AS reader
 
--- name: pin_planner()
--- Have relations read as a whole, once, and sorted in memory, until the transaction ends; returns the settings of before.
--- Nested loops that store nothing would read one side again for each row of the other. Rows that are sorted for one aggregate
--- would be added up in that order by others, too, and sums of floats tell the order.
+-- name: pin_planner(): Have relations read as a whole, once, and sorted in memory, until the transaction ends; returns the
+-- settings of before. Nested loops that store nothing would read one side again for each row of the other. Rows that are sorted
+-- for one aggregate would be added up in that order by others, too, and sums of floats tell the order.
 WITH before AS MATERIALIZED (
     SELECT s.name, s.value, pg_catalog.current_setting(s.name, true) AS was
     FROM (
         VALUES
         ('enable_seqscan', 'on'), ('enable_indexscan', 'off'), ('enable_indexonlyscan', 'off'),
-        ('enable_bitmapscan', 'off'), ('enable_tidscan', 'off'), ('enable_nestloop', 'off'),
-        ('enable_hashjoin', 'on'), ('enable_mergejoin', 'on'), ('enable_material', 'on'), ('enable_memoize', 'off'),
-        ('enable_hashagg', 'on'), ('enable_sort', 'on'),
+        ('enable_bitmapscan', 'off'), ('enable_tidscan', 'off'), ('enable_nestloop', 'off'), ('enable_hashjoin', 'on'),
+        ('enable_mergejoin', 'on'), ('enable_material', 'on'), ('enable_memoize', 'off'), ('enable_hashagg', 'on'),
+        ('enable_sort', 'on'),
         -- from PostgreSQL 16 on
         ('enable_presorted_aggregate', 'off'), ('max_parallel_workers_per_gather', '0'),
         -- the second from PostgreSQL 16 on
         ('force_parallel_mode', 'off'), ('debug_parallel_query', 'off'), ('synchronize_seqscans', 'off'),
-        ('seq_page_cost', '1'), ('cpu_tuple_cost', '0.01'), ('cpu_operator_cost', '0.0025'),
-        ('hash_mem_multiplier', '2'), ('work_mem', '64MB')
+        ('seq_page_cost', '1'), ('cpu_tuple_cost', '0.01'), ('cpu_operator_cost', '0.0025'), ('hash_mem_multiplier', '2'),
+        ('work_mem', '64MB')
     ) AS s (name, value)
 )
 SELECT pg_catalog.array_agg(b.name) AS names, pg_catalog.array_agg(b.was) AS was,
@@ -84,8 +81,7 @@ FROM before AS b WHERE b.was IS NOT NULL
 SELECT pg_catalog.count(pg_catalog.set_config(s.name, s.value, true)) AS changed
 FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)
 
--- name: pin_query_settings()
--- For the client's interface: what kanon.serve_query sets for itself, until the end of the transaction.
+-- name: pin_query_settings(): For the client's interface: what kanon.serve_query sets for itself, until the end of the transaction.
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
     pg_catalog.set_config('transaction_read_only', 'on', true) AS transaction_read_only,
     pg_catalog.set_config('datestyle', 'ISO, YMD', true) AS datestyle,
@@ -94,8 +90,7 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS sear
     pg_catalog.set_config('bytea_output', 'hex', true) AS bytea_output,
     pg_catalog.set_config('array_nulls', 'on', true) AS array_nulls,
     pg_catalog.set_config('lc_monetary', 'C', true) AS lc_monetary,
-    pg_catalog.set_config('lc_numeric', 'C', true) AS lc_numeric,
-    pg_catalog.set_config('lc_time', 'C', true) AS lc_time,
+    pg_catalog.set_config('lc_numeric', 'C', true) AS lc_numeric, pg_catalog.set_config('lc_time', 'C', true) AS lc_time,
     pg_catalog.set_config('gin_fuzzy_search_limit', '0', true) AS gin_fuzzy_search_limit,
     pg_catalog.set_config('jit', 'off', true) AS jit
 
@@ -111,7 +106,6 @@ ORDER BY c.oid
 -- name: begin_reading(): Fails while the code of a relation could fetch from a cursor that is open.
 SELECT kanon.begin_reading() AS known
 
--- name: cannot_write()
--- Whether the current transaction is read-only. A parallel worker, as debug_parallel_query would have one, does not know; of
--- the schema of temporary tables none may ask.
+-- name: cannot_write(): Whether the current transaction is read-only. A parallel worker, as debug_parallel_query would have one,
+-- does not know; of the schema of temporary tables none may ask.
 SELECT pg_catalog.current_setting('transaction_read_only') = 'on' AND pg_catalog.pg_my_temp_schema() IS NOT NULL AS read_only

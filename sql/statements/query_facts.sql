@@ -1,6 +1,5 @@
--- name: query_facts(text[], text[], text)
--- What a query may name, and the tables that links lead to from there: whose people they have, who owns what they read, which
--- columns and keys they have. One row for each relation; columns and keys are JSON.
+-- name: query_facts(text[], text[], text): What a query may name, and the tables that links lead to from there: whose people they
+-- have, who owns what they read, which columns and keys they have. One row for each relation; columns and keys are JSON.
 WITH RECURSIVE candidates (oid) AS MATERIALIZED (
     SELECT c.oid FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.relname = ANY ($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
@@ -96,8 +95,7 @@ behind (root, oid, relkind, is_linked, is_trusted, is_plain, volatile) AS MATERI
             CROSS JOIN LATERAL (
                 SELECT f.proname::text AS name
                 FROM pg_catalog.regexp_matches(w.ev_action::text, ':(?:funcid|opfuncid) ([0-9]+)', 'g') AS m (found)
-                INNER JOIN pg_catalog.pg_proc AS f
-                    ON f.oid = m.found[1]::oid AND f.oid < 16384 AND f.provolatile = 'v'
+                INNER JOIN pg_catalog.pg_proc AS f ON f.oid = m.found[1]::oid AND f.oid < 16384 AND f.provolatile = 'v'
                 UNION ALL
                 SELECT 'TABLESAMPLE' WHERE w.ev_action::text LIKE '%{TABLESAMPLECLAUSE %'
             ) AS v
@@ -138,8 +136,7 @@ SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
     ) AS dependent,
     p.k, d.identifiers::text[] AS identifiers, d.quasi_identifiers::text[] AS quasi_identifiers,
     d.sensitive::text[] AS sensitive, d.insensitive::text[] AS insensitive, d.entity::text AS entity,
-    l.columns::text[] AS link_columns, l.parent_columns::text[] AS link_parent_columns,
-    l.parent::bigint AS link_parent,
+    l.columns::text[] AS link_columns, l.parent_columns::text[] AS link_parent_columns, l.parent::bigint AS link_parent,
     -- Whose people these are: at the end of links; of a view, those of the only tables of people that it reads.
     CASE
         WHEN o.linked_by IS NOT NULL THEN ARRAY[l.people::bigint]
@@ -168,8 +165,7 @@ SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
         SELECT pg_catalog.array_agg(a.attname::text ORDER BY a.attname)
         FROM pg_catalog.pg_index AS i
         INNER JOIN pg_catalog.pg_attribute AS a
-            ON a.attrelid = i.indrelid
-            AND a.attnum = ANY (pg_catalog.string_to_array(i.indkey::text, ' ')::smallint[])
+            ON a.attrelid = i.indrelid AND a.attnum = ANY (pg_catalog.string_to_array(i.indkey::text, ' ')::smallint[])
         WHERE i.indrelid = coalesce(o.declared_by, c.oid) AND i.indisprimary AND i.indimmediate AND i.indisvalid
     ) AS primary_key,
     NOT EXISTS (SELECT FROM behind AS r WHERE r.root = c.oid AND NOT r.is_trusted) AS trusted,
@@ -220,8 +216,7 @@ SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
                     SELECT x.typbasetype
                     FROM below AS b INNER JOIN pg_catalog.pg_type AS x ON x.oid = b.oid AND x.typtype = 'd'
                 )
-                SELECT u.oid
-                FROM below AS b INNER JOIN pg_catalog.pg_type AS u ON u.oid = b.oid AND u.typtype <> 'd'
+                SELECT u.oid FROM below AS b INNER JOIN pg_catalog.pg_type AS u ON u.oid = b.oid AND u.typtype <> 'd'
             )
         END
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -264,16 +259,16 @@ LEFT JOIN LATERAL (
 ) AS q ON true
 ORDER BY c.oid
 
--- name: query_functions(text[])
--- Of PostgreSQL's own functions with some names: whether all of a name depend on their arguments alone.
-SELECT p.proname::text AS name,
-    pg_catalog.bool_and(p.provolatile = 'i' AND p.prokind = 'f' AND NOT p.proretset) AS immutable
+-- name: query_functions(text[]): Of PostgreSQL's own functions with some names: whether all of a name depend on their arguments
+-- alone.
+SELECT
+    p.proname::text AS name, pg_catalog.bool_and(p.provolatile = 'i' AND p.prokind = 'f' AND NOT p.proretset) AS immutable
 FROM pg_catalog.pg_proc AS p
 WHERE p.proname = ANY ($1::text[]::name[]) AND p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < 16384
 GROUP BY p.proname
 
--- name: query_reader_of()
--- With whose rights queries read the relation c: a superuser's code is trusted, that of others reaches what they own.
+-- name: query_reader_of(): With whose rights queries read the relation c: a superuser's code is trusted, that of others reaches
+-- what they own.
     SELECT CASE
         WHEN o.rolsuper OR o.rolname = 'kanon_owner' THEN 'kanon_reader'::name
         ELSE (

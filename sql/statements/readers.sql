@@ -17,8 +17,8 @@ WHERE c.relname = $1::text AND c.relnamespace IN ('kanon'::regnamespace, 'kanon_
 -- name: grant_read(bigint): Gives a relation a reader, if the caller may allow it.
 SELECT kanon.grant_read($1::bigint::oid::regclass)::text AS granted
 
--- name: grant_read_along(bigint, bigint)
--- Lets readers of a table, and of those linked to it, read what its new link leads to, if the caller may allow it.
+-- name: grant_read_along(bigint, bigint): Lets readers of a table, and of those linked to it, read what its new link leads to, if
+-- the caller may allow it.
 SELECT kanon.grant_read_along(
     t.relation,
     $2::bigint::oid::regclass
@@ -40,8 +40,8 @@ SELECT kanon.revoke_read($1::bigint::oid::regclass)::text AS revoked
 -- name: revoke_read_along(bigint, bigint[]): Revokes rights to read what a link led to that is no more, if the caller may.
 SELECT kanon.revoke_read_along($1::bigint::oid::regclass, $2::bigint[]::oid[]::regclass[])::text AS revoked
 
--- name: code_in_statistics(text)
--- Columns whose statistics would run the code of others: those of ranges compute lengths by a function of the type.
+-- name: code_in_statistics(text): Columns whose statistics would run the code of others: those of ranges compute lengths by a
+-- function of the type.
 SELECT a.attname::text AS name
 FROM pg_catalog.pg_attribute AS a INNER JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped
@@ -59,8 +59,8 @@ SELECT EXISTS (
     WHERE c.oid = $1::bigint::oid AND c.relkind = 'v' AND o.option_name = 'security_invoker' AND o.option_value::boolean
 ) AS is_so
 
--- name: unmapped_servers(bigint, text)
--- Servers of postgres_fdw below a relation for which a role has no user mapping, so that it cannot read the relation.
+-- name: unmapped_servers(bigint, text): Servers of postgres_fdw below a relation for which a role has no user mapping, so that it
+-- cannot read the relation.
 WITH RECURSIVE parts AS (
     SELECT $1::bigint::oid AS oid
     UNION

@@ -21,8 +21,7 @@ INSERT INTO kanon.record_mark (name, events, digest) VALUES ($1::text, $2::bigin
 -- name: keep_marks(): Stores the marks of the query of the current call.
 SELECT kanon.keep_marks()::text AS done
 
--- name: forget_marks(text, bigint)
--- Forget earlier marks of a record, unless another transaction has them: nobody waits for anybody.
+-- name: forget_marks(text, bigint): Forget earlier marks of a record, unless another transaction has them: nobody waits for anybody.
 DELETE FROM kanon.record_mark AS m
 WHERE m.ctid = ANY(ARRAY(
     SELECT w.ctid FROM kanon.record_mark AS w WHERE w.name = $1::text AND w.events < $2::bigint

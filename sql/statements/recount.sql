@@ -1,7 +1,6 @@
--- name: recount/levels()
--- What the published cells of one generalized column cost, by the release's own copy of its hierarchy: by the loss that was
--- asked for, as the share of values that they stand for, and in levels. And whether there are cells that this copy does not
--- have at their level, or below the lowest level. Of rows that the statement around has grouped.
+-- name: recount/levels(): What the published cells of one generalized column cost, by the release's own copy of its hierarchy: by
+-- the loss that was asked for, as the share of values that they stand for, and in levels. And whether there are cells that this
+-- copy does not have at their level, or below the lowest level. Of rows that the statement around has grouped.
 SELECT
     coalesce(sum(seen.n * CASE
         WHEN seen.level >= {{ g.height }} THEN 1
@@ -33,8 +32,8 @@ LEFT JOIN (
 {% endfor %}
 ) AS known ON known.level = seen.level AND known.node = seen.cell
 
--- name: recount/seen_classes()
--- Classes as readers tell them apart, of rows that are grouped by what is stored: here, or by the statement around.
+-- name: recount/seen_classes(): Classes as readers tell them apart, of rows that are grouped by what is stored: here, or by the
+-- statement around.
 SELECT count(*) AS classes, coalesce(sum(n), 0)::bigint AS rows, coalesce(min(people), 0) AS smallest,
     coalesce(max(people), 0) AS largest, coalesce(sum(people), 0)::bigint AS memberships,
     coalesce(sum(n * pg_catalog.bit_count(hidden::bit(64))), 0)::bigint AS suppressed
@@ -58,8 +57,7 @@ FROM (
     GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}hidden
 ) AS class
 
--- name: recount/stored_rows()
--- The rows of a release that agree on pattern and cells, and on the person if several rows may be one's.
+-- name: recount/stored_rows(): The rows of a release that agree on pattern and cells, and on the person if several rows may be one's.
         SELECT kanon_pattern AS pattern,
             {% for q in columns %}{{ q.cell }} AS {{ q.alias }}, {% endfor %}
             {% if entity %}kanon_person AS person,{% endif %}
@@ -67,10 +65,9 @@ FROM (
         FROM {{ storage }}
         GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}{% if entity %}, kanon_person{% if on_nodes %}, kanon_place{% endif %}{% endif %}
 
--- name: recount_storage()
--- Classes of a release by pattern vector, counted on the published cells. People are grouped before they are counted: a
--- DISTINCT count would sort all rows by their cells, and hashing asks no collation. Where cells are generalized, also classes
--- as readers tell them apart, and what these cells cost, of the same groups: the rows are read once.
+-- name: recount_storage(): Classes of a release by pattern vector, counted on the published cells. People are grouped before they
+-- are counted: a DISTINCT count would sort all rows by their cells, and hashing asks no collation. Where cells are generalized,
+-- also classes as readers tell them apart, and what these cells cost, of the same groups: the rows are read once.
 {% if generalized %}
 WITH held AS MATERIALIZED (
 {% include "recount/stored_rows" %}
@@ -113,9 +110,9 @@ CROSS JOIN (
 {% endfor %}
 {% endif %}
 
--- name: recount_seen()
--- Classes of a release as readers tell them apart: by the published cells and by which of them are suppressed, not by levels,
--- which nobody sees. Rows are grouped once by what is stored, then these groups by what is seen of them.
+-- name: recount_seen(): Classes of a release as readers tell them apart: by the published cells and by which of them are
+-- suppressed, not by levels, which nobody sees. Rows are grouped once by what is stored, then these groups by what is seen of
+-- them.
 {% include "recount/seen_classes" %}
 
 -- name: count_people(): Distinct people of a release.

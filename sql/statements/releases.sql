@@ -25,9 +25,8 @@ LEFT JOIN pg_catalog.pg_class AS u ON u.oid = r.unknown
 LEFT JOIN pg_catalog.pg_namespace AS un ON un.oid = u.relnamespace
 WHERE r.name = $1::text
 
--- name: find_release(text, bigint)
--- Whether a name in schema safe belongs to something else than a release of this base relation, and whether it is published
--- now. A record whose base relation was dropped (its view went with it) is free.
+-- name: find_release(text, bigint): Whether a name in schema safe belongs to something else than a release of this base relation,
+-- and whether it is published now. A record whose base relation was dropped (its view went with it) is free.
 SELECT
     (c.oid IS NOT NULL AND (c.relkind <> 'v' OR c.relowner <> 'kanon_owner'::regrole OR r.name IS NULL))
     OR coalesce(b.oid <> $2::bigint::oid, false) AS taken, c.oid IS NOT NULL AS published
@@ -36,7 +35,7 @@ LEFT JOIN kanon.release AS r ON r.name = asked.name
 LEFT JOIN pg_catalog.pg_class AS b ON b.oid = r.relation
 LEFT JOIN pg_catalog.pg_class AS c ON c.relname = asked.name::name AND c.relnamespace = 'safe'::regnamespace
 
--- name: store_release(text, bigint, text, text, bigint, text, text[], text[], text[], text, text, text, text, text[], text[], text, double precision, double precision, double precision, double precision, bigint, text, text)
+-- name: store_release(text, bigint, text, text, bigint, text, text[], text[], text[], text, text, text, text, text[], text[], text, double precision, double precision, double precision, double precision, bigint, text, text):
 -- Records a release with its parameters and report.
 INSERT INTO kanon.release (
     name, relation, storage, mapping, parts, hash_seed, parameters, quasi_identifiers, sensitive, insensitive, entity,
@@ -65,7 +64,7 @@ FROM pg_catalog.jsonb_to_record($11::text::jsonb) AS r (
     elapsed double precision, termination text, changes bigint
 )
 
--- name: record_refresh(text, bigint, bigint, bigint, bigint, double precision, bigint, bigint, bigint, text)
+-- name: record_refresh(text, bigint, bigint, bigint, bigint, double precision, bigint, bigint, bigint, text):
 -- Records what a release has after a refresh. It reads columns by their places: if names are elsewhere by now, nobody can tell
 -- later by names what it read, until they are back.
 UPDATE kanon.release SET
@@ -75,15 +74,13 @@ UPDATE kanon.release SET
     settled_before = $9::bigint,
     settled_layout = CASE
         WHEN NOT EXISTS (
-            SELECT
-            FROM pg_catalog.unnest(quasi_identifiers || sensitive || insensitive || entity) AS read (name)
+            SELECT FROM pg_catalog.unnest(quasi_identifiers || sensitive || insensitive || entity) AS read (name)
             WHERE settled_layout -> relation::oid::text -> read.name::text
                 IS DISTINCT FROM $10::text::jsonb -> relation::oid::text -> read.name::text
         ) THEN $10::text::jsonb
         ELSE pg_catalog.jsonb_build_object(relation::oid::text, settled_layout -> relation::oid::text)
     END,
-    settled_on = (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c),
-    refreshed_at = pg_catalog.now()
+    settled_on = (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c), refreshed_at = pg_catalog.now()
 WHERE name = $1::text
 
 -- name: forget_release(text): Removes the record of a release.
@@ -108,17 +105,16 @@ SELECT r.rows, r.weighted_cost, nullif(r.parameters -> 'patterns', 'null'::jsonb
     r.parameters::text AS parameters
 FROM kanon.release AS r WHERE r.name = $1::text
 
--- name: read_mapping()
--- The mapping behind a release, each column one buffer of 64-bit big-endian numbers; without prices if some are missing.
+-- name: read_mapping(): The mapping behind a release, each column one buffer of 64-bit big-endian numbers; without prices if some
+-- are missing.
 SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.row_type), ''), '') AS keys,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.pattern), ''), '') AS patterns,
     CASE WHEN count(m.price) = count(*) THEN coalesce(pg_catalog.string_agg(pg_catalog.int8send(m.price), ''), '') ELSE '' END
         AS prices
 FROM {{ mapping }} AS m
 
--- name: read_parts()
--- The parts of divided row types behind a release, by row type and first row, each column one buffer of 64-bit big-endian
--- numbers.
+-- name: read_parts(): The parts of divided row types behind a release, by row type and first row, each column one buffer of
+-- 64-bit big-endian numbers.
 SELECT coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.row_type), ''), '') AS keys,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.first_row), ''), '') AS first_rows,
     coalesce(pg_catalog.string_agg(pg_catalog.int8send(p.pattern), ''), '') AS patterns

@@ -1,6 +1,5 @@
--- name: create_safe_view()
--- What analysts read: no ctid, no xmin, and which cells were suppressed. A version of a release over time is not for the
--- transaction that builds it: what it read and then rolled back, the next version would not know.
+-- name: create_safe_view(): What analysts read: no ctid, no xmin, and which cells were suppressed. A version of a release over
+-- time is not for the transaction that builds it: what it read and then rolled back, the next version would not know.
 CREATE OR REPLACE VIEW {{ view }} AS
 SELECT
     {% for name in published %}{{ name }}, {% endfor %}

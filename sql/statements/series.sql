@@ -1,6 +1,5 @@
--- name: series/create_arrivals()
--- The rows that wait now: since when, and with whom each may enter. Who is about to leave, or has a value that a hierarchy does
--- not know, has no origin yet. Who left before enters only with those who left together with them.
+-- name: series/create_arrivals(): The rows that wait now: since when, and with whom each may enter. Who is about to leave, or has
+-- a value that a hierarchy does not know, has no origin yet. Who left before enters only with those who left together with them.
 CREATE TABLE {{ arrivals }} AS
 SELECT g.kanon_row AS row_id, g.kanon_who AS person, coalesce(p.since, {{ version }}) AS since,
     CASE
@@ -27,38 +26,36 @@ LEFT JOIN (
 WHERE g.kanon_row IS NOT NULL
     {% if keep %}AND g.kanon_member IS NULL{% else %}AND g.kanon_same IS NOT TRUE{% endif %}
 
--- name: series/create_changes()
--- Rows of the base relation that are no members, and members whose row is gone, was changed, or is back.
+-- name: series/create_changes(): Rows of the base relation that are no members, and members whose row is gone, was changed, or is
+-- back.
 CREATE TABLE {{ changes }} AS
 SELECT c.*, m.row_id AS kanon_member, (c.kanon_fingerprint = m.fingerprint AND NOT m.erased) AS kanon_same
 FROM {{ current }}() AS c
 FULL JOIN {{ members }} AS m ON m.row_id = c.kanon_row
 WHERE m.row_id IS NULL OR c.kanon_row IS NULL OR c.kanon_fingerprint <> m.fingerprint OR m.left_in IS NOT NULL
 
--- name: series/create_cohorts()
--- The cohorts of a release over time: rows that entered together in one class, and stay as they are.
+-- name: series/create_cohorts(): The cohorts of a release over time: rows that entered together in one class, and stay as they are.
 CREATE TABLE {{ cohorts }} (
     cohort bigint PRIMARY KEY, entered bigint NOT NULL, rows bigint NOT NULL, people bigint NOT NULL,
     is_shown boolean NOT NULL DEFAULT true
 )
 
--- name: series/create_departed()
--- Rows that left a release over time. Those of one cohort, version and history since then left together.
+-- name: series/create_departed(): Rows that left a release over time. Those of one cohort, version and history since then left
+-- together.
 CREATE TABLE {{ departed }} (
     row_id bigint PRIMARY KEY, person bigint, cohort bigint NOT NULL, version bigint NOT NULL,
     since bigint[] NOT NULL DEFAULT '{}'
 )
 
--- name: series/create_entering()
--- The rows that enter a release over time together: all of a first version, or those of one origin.
+-- name: series/create_entering(): The rows that enter a release over time together: all of a first version, or those of one origin.
 CREATE TABLE {{ entering }} AS
 SELECT {% for c in columns %}c.{{ c }}, {% endfor %}c.kanon_row, c.kanon_fingerprint
 FROM {{ source }} AS c
 {% if pending %}INNER JOIN {{ pending }} AS p ON p.row_id = c.kanon_row AND p.origin = {{ origin }}{% endif %}
 
--- name: series/create_fates()
--- What becomes of each cohort that is not whole, or was not shown. Together may leave at least k people of whom at least k, or
--- nobody's rows, remain; under a privacy model all of them, so that those who left are diverse, too.
+-- name: series/create_fates(): What becomes of each cohort that is not whole, or was not shown. Together may leave at least k
+-- people of whom at least k, or nobody's rows, remain; under a privacy model all of them, so that those who left are diverse,
+-- too.
 CREATE TABLE {{ fates }} AS
 SELECT counted.*,
     CASE
@@ -98,21 +95,16 @@ FROM (
 CREATE TABLE {{ members }} AS
 {% include "series/members_of" %}
 
--- name: series/create_pending()
--- Rows of the base relation that wait: since which version, and with whom they may enter. Origin 0 is for those who were never
--- there, NULL for those who must wait until others have left; `returns` says what came back.
-CREATE TABLE {{ pending }} (
-    row_id bigint PRIMARY KEY, person bigint, since bigint NOT NULL, origin bigint, returns text
-)
+-- name: series/create_pending(): Rows of the base relation that wait: since which version, and with whom they may enter. Origin 0
+-- is for those who were never there, NULL for those who must wait until others have left; `returns` says what came back.
+CREATE TABLE {{ pending }} (row_id bigint PRIMARY KEY, person bigint, since bigint NOT NULL, origin bigint, returns text)
 
--- name: series/create_version()
--- One version of a release over time: the cells of its members as they were first published. A cohort is shown only while its
--- rows and people are those recorded, and at least k; nothing is read from the base table.
+-- name: series/create_version(): One version of a release over time: the cells of its members as they were first published. A
+-- cohort is shown only while its rows and people are those recorded, and at least k; nothing is read from the base table.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH present AS (
 {% if entity %}
-    SELECT held.cohort, sum(held.n)::bigint AS rows, count(held.person) AS people,
-        pg_catalog.bool_or(held.erased) AS erased
+    SELECT held.cohort, sum(held.n)::bigint AS rows, count(held.person) AS people, pg_catalog.bool_or(held.erased) AS erased
     FROM (
         SELECT cohort, person, count(*) AS n, pg_catalog.bool_or(erased) AS erased FROM {{ members }}
         GROUP BY cohort, person
@@ -137,9 +129,9 @@ FROM (SELECT m.*, m.row_id AS class_hash, 1 AS place FROM {{ members }} AS m) AS
 INNER JOIN shown ON shown.cohort = member.cohort
 ORDER BY {% include "guard/shuffled" %}
 
--- name: series/create_waits()
--- The rows that wait for a better class in a later version: those of the costliest classes of a batch that cost more than a row
--- of the release does now, as long as not too many people wait and nobody in the class waited long enough.
+-- name: series/create_waits(): The rows that wait for a better class in a later version: those of the costliest classes of a
+-- batch that cost more than a row of the release does now, as long as not too many people wait and nobody in the class waited
+-- long enough.
 CREATE TABLE {{ waits }} AS
 WITH entered AS (
     SELECT s.kanon_row,
@@ -154,8 +146,7 @@ WITH entered AS (
     FROM {{ storage }} AS s INNER JOIN {{ pending }} AS p ON p.row_id = s.kanon_row
 ),
 costly AS (
-    SELECT
-        held.class, sum(held.people) OVER (ORDER BY held.loss DESC, held.class ROWS UNBOUNDED PRECEDING) AS together
+    SELECT held.class, sum(held.people) OVER (ORDER BY held.loss DESC, held.class ROWS UNBOUNDED PRECEDING) AS together
     FROM (
         SELECT e.class, e.loss, count(DISTINCT e.person) AS people, min(e.since) AS since FROM entered AS e
         GROUP BY e.class, e.loss
@@ -177,8 +168,7 @@ WHERE f.cohort = m.cohort AND f.fate = 'leaving' AND m.left_in IS NOT NULL
 DELETE FROM {{ cohorts }} WHERE rows = 0
 
 -- name: series/delete_entered(): What entered waits no more.
-DELETE FROM {{ pending }} AS p
-WHERE EXISTS (SELECT FROM {{ members }} AS m WHERE m.row_id = p.row_id AND m.left_in IS NULL)
+DELETE FROM {{ pending }} AS p WHERE EXISTS (SELECT FROM {{ members }} AS m WHERE m.row_id = p.row_id AND m.left_in IS NULL)
 
 -- name: series/delete_returned(): What came back is a member again.
 DELETE FROM {{ departed }} AS d WHERE EXISTS (SELECT FROM {{ members }} AS m WHERE m.row_id = d.row_id)
@@ -186,8 +176,8 @@ DELETE FROM {{ departed }} AS d WHERE EXISTS (SELECT FROM {{ members }} AS m WHE
 -- name: series/empty_pending(): Forgets who waited before.
 DELETE FROM {{ pending }}
 
--- name: series/erase_members(bigint, bigint)
--- Erases the stored cells of a person; that there were rows stays, so that their cohorts are withheld.
+-- name: series/erase_members(bigint, bigint): Erases the stored cells of a person; that there were rows stays, so that their
+-- cohorts are withheld.
 UPDATE {{ members }} SET
     erased = true,
     left_in = coalesce(left_in, $2::bigint){% for c in cells %},
@@ -201,12 +191,12 @@ DELETE FROM {{ pending }} WHERE person = $1::bigint
 INSERT INTO {{ pending }} (row_id, person, since, origin, returns)
 SELECT row_id, person, since, origin, returns FROM {{ arrivals }}
 
--- name: series/find_collision()
--- Whether two rows have one identity, told by members that do not have the contents of a row with their identity.
+-- name: series/find_collision(): Whether two rows have one identity, told by members that do not have the contents of a row with
+-- their identity.
 SELECT EXISTS (
     SELECT FROM {{ current }}() AS c
-    WHERE c.kanon_row IN (SELECT g.kanon_row FROM {{ changes }} AS g WHERE NOT g.kanon_same)
-    GROUP BY c.kanon_row HAVING count(*) > 1
+    WHERE c.kanon_row IN (SELECT g.kanon_row FROM {{ changes }} AS g WHERE NOT g.kanon_same) GROUP BY c.kanon_row
+    HAVING count(*) > 1
 ) AS found
 
 -- name: series/highest_cohort(): The highest number of a cohort of which there are members.
@@ -231,8 +221,8 @@ ALTER TABLE {{ members }} ADD PRIMARY KEY (row_id)
 
 -- name: series/insert_cohorts(bigint, bigint): Records the cohorts that entered with a version.
 INSERT INTO {{ cohorts }} (cohort, entered, rows, people)
-SELECT m.cohort, $1::bigint, count(*), count(DISTINCT m.person) FROM {{ members }} AS m
-WHERE m.cohort > $2::bigint GROUP BY m.cohort
+SELECT m.cohort, $1::bigint, count(*), count(DISTINCT m.person) FROM {{ members }} AS m WHERE m.cohort > $2::bigint
+GROUP BY m.cohort
 
 -- name: series/insert_departed(bigint): Records who leaves together.
 INSERT INTO {{ departed }} (row_id, person, cohort, version)
@@ -258,9 +248,8 @@ FROM {{ changes }} AS g
 WHERE g.kanon_member = m.row_id AND m.left_in IS NULL
     {% if keep %}AND g.kanon_row IS NULL{% else %}AND g.kanon_same IS NOT TRUE{% endif %}
 
--- name: series/members_of()
--- The rows of a guarded storage as members of new cohorts, one for each class. The hash sorts quickly; classes are compared
--- cell by cell. CASE keeps NOT NULL of domains away from cells that may have to be erased.
+-- name: series/members_of(): The rows of a guarded storage as members of new cohorts, one for each class. The hash sorts quickly;
+-- classes are compared cell by cell. CASE keeps NOT NULL of domains away from cells that may have to be erased.
 SELECT entered.kanon_row AS row_id,
     {% if entity %}entered.kanon_person AS person,{% else %}entered.kanon_row AS person,{% endif %}
     entered.kanon_fingerprint AS fingerprint,
@@ -302,8 +291,8 @@ SET
     is_shown = f.fate IN ('shown', 'retained') OR (f.fate = 'leaving' AND f.present_people >= {{ k }})
 FROM {{ fates }} AS f WHERE f.cohort = c.cohort
 
--- name: series/split_departed(bigint, bigint)
--- Those who came back with other rows have another history from now on than those who stayed away.
+-- name: series/split_departed(bigint, bigint): Those who came back with other rows have another history from now on than those
+-- who stayed away.
 UPDATE {{ departed }} AS d SET since = d.since || ARRAY[$2::bigint, $1::bigint]
 WHERE d.person IN (SELECT p.person FROM {{ pending }} AS p WHERE p.origin = $1::bigint)
 

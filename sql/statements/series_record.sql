@@ -1,6 +1,7 @@
 -- name: series/fetch_series(text): A release over time. What it is made of is NULL if it was dropped behind the record's back.
-SELECT s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns,
-    s.cohorts_ever, s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows, ke.relname::text AS key_view,
+SELECT
+    s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns, s.cohorts_ever,
+    s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows, ke.relname::text AS key_view,
     cu.relname::text AS current_rows, me.relname::text AS members, co.relname::text AS cohorts,
     de.relname::text AS departed, pe.relname::text AS pending
 FROM kanon.series AS s
@@ -12,7 +13,7 @@ LEFT JOIN pg_catalog.pg_class AS de ON de.oid = s.departed
 LEFT JOIN pg_catalog.pg_class AS pe ON pe.oid = s.pending
 WHERE s.release = $1::text
 
--- name: series/store_series(text, text, text, text[], text, text, text, text, text, text)
+-- name: series/store_series(text, text, text, text[], text, text, text, text, text, text):
 -- Records a release over time that starts.
 INSERT INTO kanon.series (
     release, version, request, weights, key_columns, current_rows, members, cohorts, departed, pending, cohorts_ever,
@@ -23,15 +24,12 @@ VALUES (
     $7::text::regclass, $8::text::regclass, $9::text::regclass, 0, $10::text::regclass
 )
 
--- name: series/record_series(text, bigint, bigint)
--- Records the version of a release over time that is published, and its figures.
+-- name: series/record_series(text, bigint, bigint): Records the version of a release over time that is published, and its figures.
 UPDATE kanon.series AS s
 SET
     version = $2::bigint, cohorts_ever = $3::bigint, pending_people = w.people, longest_wait = w.longest,
     withheld_rows = m.withheld, retained_rows = m.retained
-FROM (
-    SELECT count(DISTINCT person) AS people, coalesce($2::bigint - min(since) + 1, 0) AS longest FROM {{ pending }}
-) AS w
+FROM (SELECT count(DISTINCT person) AS people, coalesce($2::bigint - min(since) + 1, 0) AS longest FROM {{ pending }}) AS w
 CROSS JOIN (
     -- apart: each reads members only if there are such cohorts, or those who left
     SELECT
@@ -46,12 +44,11 @@ CROSS JOIN (
 ) AS m
 WHERE s.release = $1::text
 
--- name: series/record_storage(text, text, bigint, bigint, bigint, bigint, double precision, bigint, bigint, double precision)
+-- name: series/record_storage(text, text, bigint, bigint, bigint, bigint, double precision, bigint, bigint, double precision):
 -- Records the storage and the figures of a new version of a release over time.
 UPDATE kanon.release SET
-    storage = $2::text::regclass, rows = $3::bigint, people = $4::bigint, classes = $5::bigint,
-    smallest_class = $6::bigint, average_class = $7::double precision, largest_class = $8::bigint,
-    suppressed_cells = $9::bigint,
+    storage = $2::text::regclass, rows = $3::bigint, people = $4::bigint, classes = $5::bigint, smallest_class = $6::bigint,
+    average_class = $7::double precision, largest_class = $8::bigint, suppressed_cells = $9::bigint,
     suppressed_share = $9::bigint / greatest(1, $3::bigint * pg_catalog.cardinality(quasi_identifiers))::double precision,
     weighted_cost = $10::double precision, lower_bound = NULL, gap = NULL, optimal = false, bound_method = NULL,
     usefulness = NULL, base_changes_at_publish = kanon.base_changes(relation), refreshed_at = pg_catalog.now()
@@ -60,9 +57,9 @@ WHERE name = $1::text
 -- name: series/forget_series(text): Removes the record of a release over time.
 DELETE FROM kanon.series WHERE release = $1::text
 
--- name: series/list_origins()
--- Origins of which enough people wait. Of those who return, the ones that stay away must be nobody or k people too, in each
--- departure by itself. A departure that another origin has just divided is looked at with the next version.
+-- name: series/list_origins(): Origins of which enough people wait. Of those who return, the ones that stay away must be nobody
+-- or k people too, in each departure by itself. A departure that another origin has just divided is looked at with the next
+-- version.
 SELECT waits.origin, waits.returns
 FROM (
     SELECT origin, returns, count(DISTINCT person) AS people FROM {{ pending }} WHERE origin IS NOT NULL
@@ -110,12 +107,12 @@ LEFT JOIN pg_catalog.pg_attribute AS a
     ON a.attrelid = i.indrelid AND a.attnum = i.indkey[g.place] AND a.attnum > 0 AND a.attnotnull
 WHERE i.indrelid = $1::bigint::oid
     AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready AND i.indpred IS NULL
-GROUP BY i.indexrelid, i.indisprimary HAVING count(a.attnum) = count(*)
-ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1
+GROUP BY i.indexrelid, i.indisprimary HAVING count(a.attnum) = count(*) ORDER BY i.indisprimary DESC, i.indexrelid
+LIMIT 1
 
--- name: series/key_still_holds(bigint, text, text[])
--- The columns by which a release over time knows rows, as they are called now, and whether an index over all or some of them
--- still tells rows apart at every moment. Without a view of them they are known by name only.
+-- name: series/key_still_holds(bigint, text, text[]): The columns by which a release over time knows rows, as they are called
+-- now, and whether an index over all or some of them still tells rows apart at every moment. Without a view of them they are
+-- known by name only.
 WITH known AS (
     SELECT a.attnum, a.attname FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -124,8 +121,7 @@ WITH known AS (
             ELSE EXISTS (
                 SELECT
                 FROM pg_catalog.pg_rewrite AS w
-                INNER JOIN pg_catalog.pg_depend AS d
-                    ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
+                INNER JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
                 WHERE w.ev_class = pg_catalog.to_regclass($2::text)
                     AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = a.attrelid
                     AND d.refobjsubid = a.attnum
@@ -146,8 +142,8 @@ SELECT ARRAY(SELECT k.attname::text FROM known AS k ORDER BY k.attnum) AS column
             )
     ) AS holds
 
--- name: series/person_number(text[])
--- The number by which members know a person, from the value that identifies people or from the key.
+-- name: series/person_number(text[]): The number by which members know a person, from the value that identifies people or from
+-- the key.
 SELECT pg_catalog.hash_record_extended(ROW({% for k in keys %}{{ k.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), 0) AS number
 FROM (
     SELECT
@@ -161,9 +157,8 @@ FROM (
     ) AS given
 ) AS keyed
 
--- name: series/current_rows()
--- Each row of a base relation with an identity that lasts, a fingerprint of what is published of it, and its person. Rows
--- without a key are known by their person and contents; equal ones are numbered.
+-- name: series/current_rows(): Each row of a base relation with an identity that lasts, a fingerprint of what is published of it,
+-- and its person. Rows without a key are known by their person and contents; equal ones are numbered.
 SELECT
     {% for c in columns %}seen.{{ c.alias }} AS {{ c.name }}, {% endfor %}
     seen.kanon_row,
@@ -207,8 +202,8 @@ FROM (
     ) AS keyed
 ) AS seen
 
--- name: series/create_key_view()
--- Which columns identify the rows of a base relation: the view follows them when they are renamed, or restored elsewhere.
+-- name: series/create_key_view(): Which columns identify the rows of a base relation: the view follows them when they are
+-- renamed, or restored elsewhere.
 CREATE VIEW {{ view }} AS
 SELECT {% for k in keys %}{{ k }}{% if not loop.last %}, {% endif %}{% endfor %} FROM {{ relation }}
 
@@ -232,24 +227,19 @@ SELECT pg_catalog.pg_current_xact_id()::text AS number
 -- name: series/is_populated(text): Whether a materialized view has been filled.
 SELECT coalesce((SELECT c.relispopulated FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass($1::text)), false) AS populated
 
--- name: series/compare_series()
--- How many people an earlier series and a new one tell apart together: those who share their class in both with fewer than k
--- people.
+-- name: series/compare_series(): How many people an earlier series and a new one tell apart together: those who share their class
+-- in both with fewer than k people.
 SELECT coalesce(sum(people) FILTER (WHERE people < {{ k }}), 0)::bigint AS exposed, coalesce(min(people), 0) AS smallest
 FROM (
     SELECT count(DISTINCT m.person) AS people
     FROM {{ members }} AS m INNER JOIN {{ earlier }} AS e ON e.person = m.person GROUP BY m.cohort, e.cohort
 ) AS both_classes
 
--- name: series/compare_versions()
--- The rows that only one of two versions shows in a class: the fewest people of a class whose rows these are.
+-- name: series/compare_versions(): The rows that only one of two versions shows in a class: the fewest people of a class whose
+-- rows these are.
 WITH differing AS MATERIALIZED (
-    SELECT o.kanon_row IS NOT NULL AS was_there,
-        n.kanon_row IS NOT NULL AS is_there,
-{% for c in columns %}
-        {{ c.shown_before }} AS {{ c.before }},
-        {{ c.shown_after }} AS {{ c.after }},
-{% endfor %}
+    SELECT o.kanon_row IS NOT NULL AS was_there, n.kanon_row IS NOT NULL AS is_there,
+        {% for c in columns %}{{ c.shown_before }} AS {{ c.before }}, {{ c.shown_after }} AS {{ c.after }}, {% endfor %}
 {% if entity %}
         o.kanon_person AS o_person,
         n.kanon_person AS n_person,
@@ -279,8 +269,8 @@ SELECT
         ) AS class
     ) AS fewest_gone
 
--- name: series/room_to_wait()
--- How many of the people who may enter may wait: the share of everybody without those who must wait, but at most half of them.
+-- name: series/room_to_wait(): How many of the people who may enter may wait: the share of everybody without those who must wait,
+-- but at most half of them.
 SELECT floor(least(batch.people / 2, {{ share }} * (r.people + batch.people) - batch.others))::bigint AS most
 FROM kanon.release AS r
 CROSS JOIN (

@@ -1,7 +1,6 @@
--- name: create_storage()
--- The guarded materialized view: suppresses by the mapping, counts the people of every class on the published cells themselves,
--- and withholds classes with fewer than k, and those that violate a privacy model. Row types that the mapping does not know
--- (rows added since) are suppressed fully.
+-- name: create_storage(): The guarded materialized view: suppresses by the mapping, counts the people of every class on the
+-- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy model. Row types that the
+-- mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH {% include "guard/base" %}
 {% include "guard/assigned" %}
@@ -89,10 +88,7 @@ counted AS (
 {% endfor %}
 {% if model_checks %}
 satisfied AS (
-{% for j in model_checks %}
-    SELECT class FROM {{ j.satisfying }}
-    {% if not loop.last %}INTERSECT{% endif %}
-{% endfor %}
+    {% for j in model_checks %}SELECT class FROM {{ j.satisfying }} {% if not loop.last %}INTERSECT{% endif %} {% endfor %}
 )
 {% endif %}
 SELECT
@@ -104,17 +100,15 @@ WHERE counted.people >= {{ k }}
     {% if model_checks %}AND counted.class IN (SELECT s.class FROM satisfied AS s){% endif %}
 ORDER BY {% include "guard/shuffled" %}
 
--- name: create_mapping()
--- The table that says which columns to suppress for which row type, and what proves the lower bound: the price of each of its
--- rows in millionths of a cost unit, NULL if the bound has another proof.
+-- name: create_mapping(): The table that says which columns to suppress for which row type, and what proves the lower bound: the
+-- price of each of its rows in millionths of a cost unit, NULL if the bound has another proof.
 CREATE TABLE {{ mapping }} (row_type bigint NOT NULL, pattern bigint NOT NULL, price bigint)
 
 -- name: index_mapping(): One pattern per row type: without this a row could be counted twice.
 ALTER TABLE {{ mapping }} ADD PRIMARY KEY (row_type)
 
--- name: create_parts()
--- The table that says which pattern the rows of divided row types have: those numbered first_row and above, up to the next part
--- of the row type. The secret seed settles the numbers, so that a refresh does not draw anew.
+-- name: create_parts(): The table that says which pattern the rows of divided row types have: those numbered first_row and above,
+-- up to the next part of the row type. The secret seed settles the numbers, so that a refresh does not draw anew.
 CREATE TABLE {{ parts }} (
     row_type bigint NOT NULL, first_row bigint NOT NULL CHECK (first_row >= 1), pattern bigint NOT NULL,
     seed bigint NOT NULL, PRIMARY KEY (row_type, first_row)

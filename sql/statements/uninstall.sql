@@ -1,5 +1,5 @@
--- name: foreign_dependents(text[])
--- Objects of others that would be lost with the installation: what they are, as the server describes them.
+-- name: foreign_dependents(text[]): Objects of others that would be lost with the installation: what they are, as the server
+-- describes them.
 WITH schemas AS (
     SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'safe')
 ),
@@ -45,9 +45,9 @@ WHERE classid NOT IN ('pg_catalog.pg_default_acl'::regclass, 'pg_catalog.pg_cons
     'pg_catalog.pg_attrdef'::regclass, 'pg_catalog.pg_trigger'::regclass)
 ORDER BY 1
 
--- name: orphans(text[])
--- What no record in schema kanon names: views in schema safe, and the storage of releases and declarations. In the order in
--- which they can be dropped; `filled`: whether the release has rows, or its storage was never filled.
+-- name: orphans(text[]): What no record in schema kanon names: views in schema safe, and the storage of releases and
+-- declarations. In the order in which they can be dropped; `filled`: whether the release has rows, or its storage was never
+-- filled.
 WITH known AS (
     SELECT named.relation::oid AS oid
     FROM kanon.release AS r
@@ -65,8 +65,8 @@ WITH known AS (
     SELECT pg_catalog.to_regclass(pg_catalog.format('kanon.%I', d.row_types_view)) FROM kanon.declaration AS d
     WHERE d.row_types_view IS NOT NULL
     UNION ALL
-    SELECT pg_catalog.to_regclass(pg_catalog.format('kanon_bases.%I', d.row_types_view))
-    FROM kanon.declaration AS d WHERE d.row_types_view IS NOT NULL
+    SELECT pg_catalog.to_regclass(pg_catalog.format('kanon_bases.%I', d.row_types_view)) FROM kanon.declaration AS d
+    WHERE d.row_types_view IS NOT NULL
 )
 SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation,
     CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END AS kind,

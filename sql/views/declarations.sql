@@ -12,8 +12,7 @@ CREATE OR REPLACE VIEW kanon.declarations (
     declared_at -- When it was declared.
 ) AS
 SELECT d.relation, d.identifiers, d.quasi_identifiers, d.sensitive, d.insensitive, d.entity, d.weights,
-    pg_catalog.to_regclass('kanon.' || pg_catalog.quote_ident(d.row_types_view)) AS row_types, d.declared_by,
-    d.declared_at
+    pg_catalog.to_regclass('kanon.' || pg_catalog.quote_ident(d.row_types_view)) AS row_types, d.declared_by, d.declared_at
 FROM kanon.declaration AS d JOIN pg_catalog.pg_class AS c ON c.oid = d.relation::oid;
 COMMENT ON VIEW kanon.declarations IS 'The roles that columns play, per declared table.';
 GRANT SELECT ON TABLE kanon.declarations TO kanon_owner, kanon_curator;

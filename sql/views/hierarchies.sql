@@ -13,8 +13,8 @@ CREATE OR REPLACE VIEW kanon.hierarchies (
     created_at -- When it was stored.
 ) AS
 SELECT h.name AS hierarchy, h.version, h.description, h.kind,
-    CASE WHEN h.shared OR pg_catalog.pg_has_role(maker.role, 'USAGE') THEN h.spec END AS spec, h.output, h.height,
-    h.nodes, h.shared, h.created_by, h.created_at
+    CASE WHEN h.shared OR pg_catalog.pg_has_role(maker.role, 'USAGE') THEN h.spec END AS spec, h.output, h.height, h.nodes,
+    h.shared, h.created_by, h.created_at
 FROM kanon.hierarchy AS h
 CROSS JOIN LATERAL (SELECT pg_catalog.to_regrole(pg_catalog.quote_ident(h.created_by::text))::oid AS role) AS maker
 WHERE NOT EXISTS (SELECT FROM kanon.hierarchy AS later WHERE later.name = h.name AND later.version > h.version);

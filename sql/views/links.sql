@@ -45,8 +45,9 @@ ways (child, oid) AS (
     UNION
     SELECT w.child, s.parent FROM ways AS w INNER JOIN sound AS s ON s.child = w.oid
 )
-SELECT l.child, l.parent, l.columns, l.parent_columns, s.name AS foreign_key, e.oid::regclass AS people, e.person,
-    l.linked_by, l.linked_at
+SELECT
+    l.child, l.parent, l.columns, l.parent_columns, s.name AS foreign_key, e.oid::regclass AS people, e.person, l.linked_by,
+    l.linked_at
 FROM kanon.link AS l
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = l.child::oid
 LEFT JOIN sound AS s ON s.child = l.child::oid

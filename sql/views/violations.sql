@@ -19,8 +19,8 @@ WITH known AS (
     LEFT JOIN kanon.protection AS p ON p.relation::oid = d.relation::oid
 ),
 counted AS (
-    SELECT 'table' AS kind, known.relation::text AS relation,
-        coalesce(greatest(known.release_k, known.protection_k), 2) AS k,
+    SELECT
+        'table' AS kind, known.relation::text AS relation, coalesce(greatest(known.release_k, known.protection_k), 2) AS k,
         CASE
             WHEN known.release_k >= coalesce(known.protection_k, 0) THEN 'release'
             WHEN known.protection_k IS NOT NULL THEN 'protection'
@@ -29,15 +29,14 @@ counted AS (
         small.*
     FROM known
     CROSS JOIN LATERAL kanon_bases.small_classes(
-        known.relation, known.quasi_identifiers, known.entity,
-        coalesce(greatest(known.release_k, known.protection_k), 2),
+        known.relation, known.quasi_identifiers, known.entity, coalesce(greatest(known.release_k, known.protection_k), 2),
         pg_catalog.has_table_privilege(known.relation::oid, 'SELECT')
     ) AS small
     UNION ALL
     SELECT 'release', pg_catalog.format('safe.%I', r.name), r.k, 'release', small.*
     FROM kanon.release AS r CROSS JOIN LATERAL kanon.small_release_classes(r.name) AS small
 )
-SELECT kind, relation, k, k_from, smallest_class, classes_at_risk, people_at_risk, rows_at_risk, problem
-FROM counted WHERE classes_at_risk > 0 OR problem IS NOT NULL;
+SELECT kind, relation, k, k_from, smallest_class, classes_at_risk, people_at_risk, rows_at_risk, problem FROM counted
+WHERE classes_at_risk > 0 OR problem IS NOT NULL;
 COMMENT ON VIEW kanon.violations IS 'Declared tables and releases with classes of fewer than k people, counted whenever it is read; no row for what is as it should be. Raw tables are expected here, releases (kind = ''release'') never.';
 GRANT SELECT ON TABLE kanon.violations TO kanon_owner, kanon_curator;

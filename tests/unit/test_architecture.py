@@ -181,7 +181,7 @@ def test_each_statement_has_a_name_of_its_own_and_says_what_it_is_for():
         (match[1], match[2] or match[3])
         for path in (ROOT / "sql/statements").glob("*.sql")
         for match in re.finditer(
-            r"^-- name: ([\w/]+)\(.*?\)(?:: (.+)|\n-- (.+))?$", path.read_text(), re.MULTILINE
+            r"^-- name: ([\w/]+)\(.*?\):(?: (.+)|\n-- (.+))$", path.read_text(), re.MULTILINE
         )
     ]
     assert sorted(name for name, _ in heads) == sorted(named_statements())

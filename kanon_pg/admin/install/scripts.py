@@ -129,7 +129,7 @@ def script_text(name: str, **parts: Any) -> str:
     name : str
         One of `script_names`.
     """
-    parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS, "python": _python_body}
+    parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS, "python": _python_body, "served": _served}
     text = _OBJECT.sub(_owned, render(name, **parts).text)
     if not _NAMED.search(text):
         return text
@@ -173,6 +173,12 @@ def _python_body(call: str) -> Fragment:
         f"return plpython.{call}",
     )
     return Fragment("\n".join(["$function$", *lines, "$function$"]))
+
+
+def _served(operation: str | None = None, *, caller: Callable[[], str]) -> str:
+    """Return the body of a function for users: names the operation, and tells errors without a traceback."""
+    begin = f"INSERT INTO kanon.request (operation) VALUES ({Literal(operation)});" if operation else ""
+    return f"$function$\nBEGIN\n    {begin}{caller()}{render('raise_without_traceback')}\nEND\n$function$"
 
 
 def run_script(connection: Connection, name: str, **parts: Any) -> None:

@@ -3,12 +3,9 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_check_query(
     OUT canonical_sql text
 )
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+AS {% call served() %}
     SELECT c.* INTO accepted, findings, canonical_sql FROM kanon.check_query(sql, schemas) AS c;
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_check_query IS 'Says whether a query is accepted, and what is wrong with it. It shows what would run, and touches no data.
 Arguments:
 sql: One SELECT.

@@ -1,12 +1,8 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition({{ composition.parameters }}) RETURNS SETOF kanon.composition
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('composition');
+AS {% call served("composition") %}
     RETURN QUERY SELECT * FROM kanon.composition({{ composition.passed }});
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_composition IS 'Says what several releases of a table disclose together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
 Arguments:
 {{ composition.help }}

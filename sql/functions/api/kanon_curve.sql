@@ -1,11 +1,8 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve({{ curve.parameters }}) RETURNS SETOF kanon.curve_point
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.curve({{ curve.passed }});
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_curve IS 'Shows what each of several k would cost, with proven bounds. It counts a table once and publishes nothing.
 Arguments:
 {{ curve.help }}

@@ -1,11 +1,8 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_groups({{ groups.parameters }}) RETURNS SETOF kanon.value_class
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.groups({{ groups.passed }});
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_groups IS 'Groups the values of a column without order into classes. Each is shared by at least k people; a bound is proven.
 Arguments:
 {{ groups.help }}

@@ -17,8 +17,7 @@ BEGIN
         ORDER BY p.proname;
         RETURN;
     END IF;
-    SELECT
-        pg_catalog.pg_get_function_arguments(p.oid) AS arguments,
+    SELECT pg_catalog.pg_get_function_arguments(p.oid) AS arguments,
         pg_catalog.regexp_match(
             pg_catalog.obj_description(p.oid, 'pg_proc'), E'^(.*?)(?:\\nArguments:\\n(.*?))?\\nExample: (.*)$'
         ) AS parts
@@ -29,8 +28,7 @@ BEGIN
         AND pg_catalog.obj_description(p.oid, 'pg_proc') LIKE E'%\nExample: %';
     IF NOT FOUND THEN
         RAISE EXCEPTION USING
-            ERRCODE = 'KA101',
-            MESSAGE = pg_catalog.format('There is no function "%s".', wanted),
+            ERRCODE = 'KA101', MESSAGE = pg_catalog.format('There is no function "%s".', wanted),
             HINT = 'SELECT * FROM kanon_help(); lists all.';
     END IF;
     RETURN QUERY

@@ -1,14 +1,10 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_build({{ hierarchy_build.parameters }}) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
+AS {% call served("hierarchy_define") %}
     RETURN kanon.store_hierarchy(
         hierarchy, kanon.build_hierarchy({{ hierarchy_build.passed }})
     );
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build IS 'Builds a hierarchy over the values of a column and stores it. It returns its version. Builders: intervals, dates, prefix, networks, classes, priority.
 Arguments:
 {{ hierarchy_build.help }}

@@ -1,8 +1,6 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_link({{ link.parameters }}) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('link');
+AS {% call served("link") %}
     PERFORM kanon.grant_read(parent);
     PERFORM kanon.grant_read(child);
     PERFORM kanon.grant_read_along(
@@ -10,9 +8,7 @@ BEGIN
     )
     FROM (SELECT child UNION ALL SELECT b.relation FROM kanon.linked_below(child) AS b (relation)) AS t (relation);
     PERFORM kanon.link({{ link.passed }});
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_link IS 'Says that the rows of one table belong to people of another. They are those of the row that a foreign key refers to; the chain of links ends at a declared table.
 Arguments:
 {{ link.help }}

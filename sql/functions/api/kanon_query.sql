@@ -19,8 +19,7 @@ BEGIN
         SELECT (
             SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(n.key, n.number), n.value)
             FROM (
-                SELECT
-                    f.key, f.value,
+                SELECT f.key, f.value,
                     CASE
                         WHEN pg_catalog.row_number() OVER same OPERATOR(pg_catalog.>) 1
                             THEN pg_catalog.concat('_', pg_catalog.row_number() OVER same)

@@ -1,11 +1,8 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_rectangles({{ rectangles.parameters }}) RETURNS SETOF kanon.point_class
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.rectangles({{ rectangles.passed }});
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_rectangles IS 'Groups points of the plane into rectangles of at least k people. They do not overlap.
 Arguments:
 {{ rectangles.help }}

@@ -4,12 +4,9 @@ RETURNS TABLE (
     outcome text, reason text, blocked_by bigint[], forgotten boolean
 )
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.read_query_log();
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION kanon.query_log IS 'Who asked what about protected tables, when, and whether it was answered; holds nothing of the data.
 Example: SELECT * FROM kanon.query_log() WHERE outcome = ''withheld'';';
 GRANT EXECUTE ON FUNCTION kanon.query_log TO kanon_curator;

@@ -1,12 +1,8 @@
 CREATE OR REPLACE FUNCTION kanon.restart_record(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('restart_record');
+AS {% call served("restart_record") %}
     PERFORM kanon.begin_record(relation);
-{% include "raise_without_traceback" %}
-END
-$function$;
+{% endcall %};
 COMMENT ON FUNCTION kanon.restart_record IS 'Begins a new record of answers about a table''s people whose record is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with answers from now on, so two answers may then tell about single people. kanon.query_log still shows it.
 Example: SELECT kanon.restart_record(''patients'');';
 GRANT EXECUTE ON FUNCTION kanon.restart_record TO kanon_curator;

@@ -10,7 +10,6 @@ CREATE OR REPLACE VIEW kanon.accounts (
     delta_spent, -- What thresholds of keys have taken of delta.
     share_left -- What is left of the account, or of the login's part of it; a block costs per_query of it.
 ) AS
-SELECT relation, login, answers, epsilon, delta, epsilon_spent, epsilon_left, delta_spent, share_left
-FROM kanon.accounts();
+SELECT relation, login, answers, epsilon, delta, epsilon_spent, epsilon_left, delta_spent, share_left FROM kanon.accounts();
 GRANT SELECT ON TABLE kanon.accounts TO kanon_owner, kanon_curator;
 COMMENT ON VIEW kanon.accounts IS 'What noisy answers have revealed of people, and what may still be: for each login, and for all together.';
