@@ -24,8 +24,7 @@ BEGIN
             END LOOP;
             -- operators of its columns' types are named with their schemas
             FOR types IN
-                SELECT DISTINCT n.oid, n.nspname
-                FROM pg_catalog.pg_attribute AS a
+                SELECT DISTINCT n.oid, n.nspname FROM pg_catalog.pg_attribute AS a
                 INNER JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
                 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
                 WHERE a.attrelid = base.oid AND a.attnum > 0 AND NOT a.attisdropped

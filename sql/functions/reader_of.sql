@@ -9,8 +9,7 @@ DECLARE
     role oid;
 BEGIN
     FOR attempt IN 1..2 LOOP
-        SELECT b.reader INTO found
-        FROM pg_class AS c
+        SELECT b.reader INTO found FROM pg_class AS c
         INNER JOIN kanon.base AS b ON CASE WHEN for_queries THEN b.answers_for = c.relowner ELSE b.relation = c.oid END
         WHERE c.oid = reader_of.relation;
         role := to_regrole(format('kanon_base_%s', found));
@@ -23,8 +22,7 @@ BEGIN
     -- a protected relation that was given to another owner: whoever reads for its old owner still can. What everybody may read
     -- is no matter of this reader.
     IF for_queries AND EXISTS (
-        SELECT
-        FROM kanon.protection AS p
+        SELECT FROM kanon.protection AS p
         INNER JOIN pg_class AS c ON c.oid = p.relation
         INNER JOIN kanon.base AS b ON b.reader = found AND b.answers_for <> c.relowner
         INNER JOIN pg_shdepend AS s

@@ -17,18 +17,14 @@ WITH source AS (
         {% if entity %}{{ entity }}{% else %}NULL{% endif %} AS person
     FROM {{ relation }}
 ){% if entity %},
-people AS (
-    SELECT {{ keys }}, person FROM source GROUP BY {{ keys }}, person
-)
+people AS (SELECT {{ keys }}, person FROM source GROUP BY {{ keys }}, person)
 {% endif %}
 SELECT min(size) AS smallest
 FROM (
 {% if entity %}
-    SELECT greatest(1, count(person)) AS size
-    FROM people
+    SELECT greatest(1, count(person)) AS size FROM people
 {% else %}
-    SELECT count(*) AS size
-    FROM source
+    SELECT count(*) AS size FROM source
 {% endif %}
     GROUP BY {{ keys }}
 ) AS class

@@ -5,8 +5,8 @@ SELECT pg_catalog.parse_ident($1::text) AS parts
 SELECT pg_catalog.to_regclass($1::text)::oid::bigint AS oid
 
 -- name: find_relation(text): The relation of a qualified name, also in a schema that the role may not use; NULL if there is none.
-SELECT max(c.oid::bigint) AS oid
-FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+SELECT max(c.oid::bigint) AS oid FROM pg_catalog.pg_class AS c
+INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE ARRAY[n.nspname, c.relname]::text[] = pg_catalog.parse_ident($1::text)
 
 -- name: describe_relation(bigint, text): What kind of relation it is and whether the caller may read it.
@@ -38,8 +38,7 @@ whole AS (
 made_of (attnum, type_oid) AS (
     SELECT w.attnum, w.type_oid FROM whole AS w
     UNION
-    SELECT m.attnum, next.part
-    FROM made_of AS m
+    SELECT m.attnum, next.part FROM made_of AS m
     INNER JOIN pg_catalog.pg_type AS t ON t.oid = m.type_oid
     CROSS JOIN LATERAL (
         SELECT t.typbasetype AS part WHERE t.typtype = 'd'
@@ -123,8 +122,7 @@ WITH RECURSIVE base AS (
     SELECT t.typbasetype FROM base AS b INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid
     WHERE t.typtype = 'd'
 )
-SELECT n.nspname::text AS schema, o.oprname::text AS name
-FROM base AS b
+SELECT n.nspname::text AS schema, o.oprname::text AS name FROM base AS b
 INNER JOIN pg_catalog.pg_opclass AS c ON c.opcintype = b.type_oid AND c.opcdefault
 INNER JOIN pg_catalog.pg_am AS a ON a.oid = c.opcmethod AND a.amname = 'btree'
 INNER JOIN pg_catalog.pg_amop AS m

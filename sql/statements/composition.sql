@@ -25,8 +25,7 @@ ORDER BY o.relation <> r.relation, o.published_at DESC, o.name
 
 -- name: composition/base_rows(): The rows of a base relation, each with what tells which row it is, whose it is, and who wrote it
 -- when.
-    SELECT
-        keyed.*,
+    SELECT keyed.*,
 {% if entity %}
         CASE WHEN keyed.kanon_who IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END
             AS kanon_person,
@@ -54,9 +53,7 @@ ORDER BY o.relation <> r.relation, o.published_at DESC, o.name
 -- few.
 WITH
 {% for b in bases %}
-{{ b.rows }} AS MATERIALIZED (
-    SELECT * FROM {{ b.relation }}
-),
+{{ b.rows }} AS MATERIALIZED (SELECT * FROM {{ b.relation }}),
 {% endfor %}
 {% for s in sources %}
 {{ s.name }} AS MATERIALIZED (
@@ -177,12 +174,10 @@ SELECT EXISTS (
         WHERE NOT i.inhdetachpending
     ),
     made_of (type, part) AS (
-        SELECT a.atttypid, a.atttypid
-        FROM tree
+        SELECT a.atttypid, a.atttypid FROM tree
         INNER JOIN pg_catalog.pg_attribute AS a ON a.attrelid = tree.oid AND a.attnum > 0 AND NOT a.attisdropped
         UNION
-        SELECT made_of.type, next.part
-        FROM made_of
+        SELECT made_of.type, next.part FROM made_of
         INNER JOIN pg_catalog.pg_type AS t ON t.oid = made_of.part
         CROSS JOIN LATERAL (
             SELECT t.typbasetype AS part
@@ -231,8 +226,7 @@ WITH RECURSIVE origin (name, relation, place) AS (
     SELECT a.attname, a.attrelid, a.attnum FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
     UNION ALL
-    SELECT origin.name, next.relation, next.place
-    FROM origin
+    SELECT origin.name, next.relation, next.place FROM origin
     CROSS JOIN LATERAL (
         SELECT a.attrelid AS relation, a.attnum AS place
         FROM pg_catalog.pg_inherits AS i
@@ -241,8 +235,7 @@ WITH RECURSIVE origin (name, relation, place) AS (
         INNER JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.inhparent AND a.attname = own.attname
         WHERE i.inhrelid = origin.relation
         UNION ALL
-        SELECT e.entry[2]::oid, e.entry[3]::smallint
-        FROM pg_catalog.pg_rewrite AS r
+        SELECT e.entry[2]::oid, e.entry[3]::smallint FROM pg_catalog.pg_rewrite AS r
         CROSS JOIN LATERAL pg_catalog.regexp_matches(
             r.ev_action::text, ':resno ([0-9]+) [^{}]*?:resorigtbl ([0-9]+) :resorigcol ([0-9]+)', 'g'
         ) AS e (entry)
@@ -261,13 +254,11 @@ ORDER BY origin.name
 reads (relation, oid) AS (
     SELECT DISTINCT r.relation::oid, r.relation::oid FROM kanon.release AS r
     UNION
-    SELECT reads.relation, next.oid
-    FROM reads
+    SELECT reads.relation, next.oid FROM reads
     CROSS JOIN LATERAL (
         SELECT i.inhparent AS oid FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid = reads.oid
         UNION ALL
-        SELECT d.refobjid
-        FROM pg_catalog.pg_rewrite AS w
+        SELECT d.refobjid FROM pg_catalog.pg_rewrite AS w
         INNER JOIN pg_catalog.pg_depend AS d
             ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
             AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
@@ -317,8 +308,7 @@ reads (relation, oid) AS (
     ),
 {% endif %}
     placed AS MATERIALIZED (
-        SELECT
-            expected.*,
+        SELECT expected.*,
 {% if parts %}
             drawn.row_id IS NOT NULL AS is_divided, coalesce(drawn.by_chance, false) AS by_chance,
             expected.is_settled AND drawn.row_id IS NULL AS is_certain
@@ -424,8 +414,7 @@ FROM kanon.release AS r WHERE r.name = $1::text
 
 -- name: composition/remember(): The class of each row in a version of a release, as long as it is remembered.
 CREATE TABLE {{ version }} AS
-SELECT row_id, person, class
-FROM (
+SELECT row_id, person, class FROM (
 {% include "composition/linked" %}
 ) AS shown
 

@@ -54,8 +54,7 @@ types AS MATERIALIZED (
 ),
 {% endif %}
 totals AS MATERIALIZED (
-    SELECT
-        count(*) AS types, coalesce(sum(n), 0)::bigint AS n,
+    SELECT count(*) AS types, coalesce(sum(n), 0)::bigint AS n,
 {% if entity %}
         count(*) * {{ type_bytes }} + {% if repeats %}coalesce(sum(n), 0)::bigint{% else %}(SELECT count(*) FROM pairs){% endif %} * {{ pair_bytes }} AS bytes
 {% else %}
@@ -78,8 +77,7 @@ CROSS JOIN (
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(pairs.who), '') FILTER (WHERE pairs.who IS NOT NULL), '') AS pair_people,
         coalesce(sum((pg_catalog.hash_record_extended(ROW(pairs.key, pairs.who), {{ hash_seed }}) >> 32) * pairs.n), 0)::text
             AS fingerprint
-    FROM pairs
-    WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
+    FROM pairs WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
 {% else %}
     SELECT ''::bytea AS pair_keys, ''::bytea AS pair_people
 {% endif %}
@@ -191,8 +189,8 @@ WITH leaf AS (
     INNER JOIN pg_catalog.pg_class AS c ON c.oid = t.relid
     WHERE t.isleaf AND t.level > 0
 )
-SELECT n.nspname::text AS schema, leaf.relname::text AS name
-FROM leaf INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = leaf.relnamespace
+SELECT n.nspname::text AS schema, leaf.relname::text AS name FROM leaf
+INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = leaf.relnamespace
 WHERE EXISTS (SELECT FROM leaf AS l WHERE l.relkind = 'f')
     AND NOT EXISTS (
         SELECT FROM leaf AS l

@@ -237,8 +237,7 @@ DROP TABLE IF EXISTS {{ table }}
 -- coordinator. So the rows are ordered in a subquery, by each node: Citus would bring those of a statement that orders them to
 -- one place.
 INSERT INTO {{ storage }}
-SELECT stored.*
-FROM (
+SELECT stored.* FROM (
 {% include "distributed/masked_rows" %}
 ) AS stored
 
@@ -249,11 +248,9 @@ SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_node AS n WHERE n.groupid = 0 AND 
 WITH RECURSIVE read (oid) AS (
     SELECT $1::bigint::oid
     UNION
-    SELECT below.oid
-    FROM read
+    SELECT below.oid FROM read
     CROSS JOIN LATERAL (
-        SELECT d.refobjid
-        FROM pg_catalog.pg_class AS c
+        SELECT d.refobjid FROM pg_catalog.pg_class AS c
         INNER JOIN pg_catalog.pg_rewrite AS w ON w.ev_class = c.oid
         INNER JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
         WHERE c.oid = read.oid AND c.relkind = 'v' AND d.refclassid = 'pg_catalog.pg_class'::regclass
@@ -262,8 +259,7 @@ WITH RECURSIVE read (oid) AS (
     ) AS below (oid)
 )
 SELECT EXISTS (
-    SELECT
-    FROM read
+    SELECT FROM read
     INNER JOIN pg_catalog.pg_class AS c ON c.oid = read.oid
     INNER JOIN pg_catalog.pg_am AS a ON a.oid = c.relam
     WHERE a.amname = 'columnar'
@@ -346,8 +342,7 @@ ORDER BY 1
 WITH RECURSIVE read (oid) AS (
     SELECT $1::bigint::oid
     UNION
-    SELECT d.refobjid
-    FROM read
+    SELECT d.refobjid FROM read
     JOIN pg_catalog.pg_class AS c ON c.oid = read.oid AND c.relkind = 'v'
     JOIN pg_catalog.pg_rewrite AS w ON w.ev_class = c.oid
     JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid

@@ -22,8 +22,7 @@ pairs AS (
 {% else %}
 pairs AS (SELECT * FROM base)
 {% endif %}
-SELECT x,
-    y,
+SELECT x, y,
 {% if entity %}
     (count(*) FILTER (WHERE is_home))::text AS weight,
     false AS negative
@@ -31,8 +30,7 @@ SELECT x,
     coalesce(pg_catalog.trunc(sum(weight)), 0)::text AS weight,
     coalesce(min(weight) < 0, false) AS negative
 {% else %}
-    count(*)::text AS weight,
-    false AS negative
+    count(*)::text AS weight, false AS negative
 {% endif %}
 FROM pairs GROUP BY x, y ORDER BY x, y LIMIT $1::bigint
 
@@ -62,8 +60,7 @@ pairs AS (
 ),
 {% endif %}
 grouped AS (
-    SELECT
-        value,
+    SELECT value,
 {% if entity %}
         count(*) FILTER (WHERE is_home) AS weight,
         false AS negative

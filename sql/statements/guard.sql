@@ -35,8 +35,7 @@ assigned AS (
 ),
 {% else %}
 assigned AS (
-    SELECT base.*, mapping.pattern
-    FROM base
+    SELECT base.*, mapping.pattern FROM base
     LEFT JOIN {{ mapping }} AS mapping
         ON mapping.row_type = {% include "guard/row_type" %}
 ),
@@ -82,8 +81,7 @@ base AS (
 -- top, and so has every level that there is not. Levels are computed once (OFFSET 0) and packed again, so that the pattern says
 -- what is shown.
 leveled AS (
-    SELECT
-        assigned.*,
+    SELECT assigned.*,
 {% for q in columns %}
 {% if q.levels %}
         CASE

@@ -24,8 +24,7 @@ SELECT pg_catalog.current_setting('server_version_num')::integer AS server_versi
         ORDER BY n.nspname
     ) AS taken_schemas,
     ARRAY(
-        SELECT DISTINCT f.code
-        FROM (
+        SELECT DISTINCT f.code FROM (
 {% include "code_on_tables" %}
         ) AS f
         ORDER BY f.code
@@ -121,8 +120,7 @@ WHERE p.oid IN (
         -- what PL/pgSQL calls is nowhere recorded
         OR p.proname IN ('query_log', 'restart_record', 'forget_answer', 'answer_blocks')
         OR EXISTS (
-            SELECT
-            FROM pg_catalog.pg_depend AS d
+            SELECT FROM pg_catalog.pg_depend AS d
             JOIN pg_catalog.pg_proc AS used ON used.oid = d.refobjid
             JOIN pg_catalog.pg_language AS ul ON ul.oid = used.prolang
             WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid

@@ -59,14 +59,12 @@ SELECT
             AND p.proowner <> (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon')
             AND NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.oid = p.proowner)
             AND p.pronamespace IN (
-                SELECT api.pronamespace FROM pg_catalog.pg_proc AS api
-                WHERE api.oid IN (
+                SELECT api.pronamespace FROM pg_catalog.pg_proc AS api WHERE api.oid IN (
 {% include "called_functions" %}
 )
             )
         UNION ALL
-        SELECT f.code
-        FROM (
+        SELECT f.code FROM (
 {% include "code_on_tables" %}
         ) AS f
         ORDER BY 1
@@ -120,8 +118,8 @@ SELECT
             OR (granted.nspname = 'kanon_shown' AND granted.classid = 'pg_catalog.pg_namespace'::regclass)
         )
             AND EXISTS (
-                SELECT
-                FROM pg_catalog.aclexplode(granted.acl) AS a LEFT JOIN pg_catalog.pg_roles AS r ON r.oid = a.grantee
+                SELECT FROM pg_catalog.aclexplode(granted.acl) AS a
+                LEFT JOIN pg_catalog.pg_roles AS r ON r.oid = a.grantee
                 WHERE a.grantee = 0 OR (granted.for_roles AND NOT (
                     r.rolsuper OR r.oid = granted.owner OR r.rolname ~ '^kanon_(owner|reader|curator|analyst|base_[0-9]+)$'
                 ))

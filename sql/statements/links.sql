@@ -24,8 +24,7 @@ ORDER BY n.nspname, c.relname
 
 -- name: linked_rows(): The rows of a linked table with the person of each, as a subquery for FROM.
 (
-    SELECT
-        t0.*,
+    SELECT t0.*,
 {% if columns|length == 1 %}
         {{ last }}.{{ columns[0] }} AS {{ person }}
 {% else %}

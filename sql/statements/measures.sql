@@ -29,18 +29,13 @@ unit AS MATERIALIZED (
 {% endif %}
 ),
 {% if entity %}
-everybody AS MATERIALIZED (
-    SELECT count(DISTINCT person) AS people FROM source
-),
+everybody AS MATERIALIZED (SELECT count(DISTINCT person) AS people FROM source),
 {% endif %}
 {% elif entity %}
-unit AS (
-    SELECT {{ keys }}, person, count(*) AS n FROM source GROUP BY {{ keys }}, person
-),
+unit AS (SELECT {{ keys }}, person, count(*) AS n FROM source GROUP BY {{ keys }}, person),
 {% endif %}
 grouped AS (
-    SELECT
-        {{ keys }},
+    SELECT {{ keys }},
 {% for q in columns %}
 {% if q.categorical %}
         GROUPING({{ q.alias }}) = 0 AS {{ q.present }},
@@ -68,8 +63,7 @@ grouped AS (
         {% if entity and not on_nodes %}, (person){% endif %}
     )
 )
-SELECT count(*) FILTER (WHERE whole) AS classes,
-    coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS rows,
+SELECT count(*) FILTER (WHERE whole) AS classes, coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS rows,
 {% if entity and on_nodes %}
     greatest(1, (SELECT e.people FROM everybody AS e)) AS people,
 {% elif entity %}
@@ -94,9 +88,7 @@ SELECT count(*) FILTER (WHERE whole) AS classes,
     , coalesce(sum({{ q.high }} - {{ q.low }}) FILTER (
         WHERE whole AND {{ q.high }} < 'Infinity' AND {{ q.low }} > '-Infinity'
     ), 0) AS {{ q.width }}
-    , count(*) FILTER (
-        WHERE whole AND ({{ q.high }} = 'Infinity' OR {{ q.low }} = '-Infinity')
-    ) AS {{ q.unbounded }}
+    , count(*) FILTER (WHERE whole AND ({{ q.high }} = 'Infinity' OR {{ q.low }} = '-Infinity')) AS {{ q.unbounded }}
 {% endif %}
 {% endfor %}
 FROM grouped
@@ -125,24 +117,19 @@ cell AS MATERIALIZED (
 ),
 counted AS (
 {% if people_once %}
-    SELECT value, greatest(1, count(DISTINCT person))::double precision AS n
-    FROM unit
+    SELECT value, greatest(1, count(DISTINCT person))::double precision AS n FROM unit
 {% else %}
-    SELECT value, sum(n) AS n
-    FROM cell
+    SELECT value, sum(n) AS n FROM cell
 {% endif %}
     GROUP BY value
 ),
 {% else %}
 cell AS (SELECT {{ keys }}, value, count(*)::double precision AS n FROM source GROUP BY {{ keys }}, value),
 -- A second scan costs less than storing every cell to read it twice.
-counted AS (
-    SELECT value, count(*)::double precision AS n FROM source GROUP BY value
-),
+counted AS (SELECT value, count(*)::double precision AS n FROM source GROUP BY value),
 {% endif %}
 ranked AS MATERIALIZED (
-    SELECT value,
-        n / sum(n) OVER () AS share,
+    SELECT value, n / sum(n) OVER () AS share,
 {% if ordered %}
         sum(n) OVER (ORDER BY value) / sum(n) OVER () AS cumulative,
         (row_number() OVER (ORDER BY value))::integer AS place
@@ -169,9 +156,7 @@ domain AS MATERIALIZED (
 ),
 {% else %}
 domain AS (SELECT * FROM ranked),
-curve AS MATERIALIZED (
-    SELECT pg_catalog.array_agg(share ORDER BY place) AS shares FROM ranked
-),
+curve AS MATERIALIZED (SELECT pg_catalog.array_agg(share ORDER BY place) AS shares FROM ranked),
 {% endif %}
 member AS (
     SELECT {{ keys }}, cell.n,
@@ -181,15 +166,13 @@ member AS (
         coalesce(domain.reach, (SELECT d.reach FROM domain AS d WHERE d.value IS NOT DISTINCT FROM NULL)) AS reach,
 {% endif %}
         0 AS people
-    FROM cell
-    LEFT JOIN domain ON {{ same_value }}
+    FROM cell LEFT JOIN domain ON {{ same_value }}
 {% if entity %}
     UNION ALL
     SELECT {{ keys }}, NULL, NULL, NULL,
         {% if ordered %}NULL,{% endif %}
         count(person)
-    FROM (SELECT {{ keys }}, person FROM unit GROUP BY {{ keys }}, person) AS known
-    GROUP BY {{ keys }}
+    FROM (SELECT {{ keys }}, person FROM unit GROUP BY {{ keys }}, person) AS known GROUP BY {{ keys }}
 {% endif %}
 ),
 class AS {% if many_classes %}NOT {% endif %}MATERIALIZED (
@@ -204,11 +187,9 @@ class AS {% if many_classes %}NOT {% endif %}MATERIALIZED (
 ),
 worst AS MATERIALIZED (
     SELECT min(different) AS different, min(entropy) AS entropy, min(people / most) AS people_per_value,
-        max(highest_ratio) AS highest_ratio,
-        min(lowest_ratio) AS lowest_ratio,
+        max(highest_ratio) AS highest_ratio, min(lowest_ratio) AS lowest_ratio,
 {% if ordered %}
-        max(abs(mean - (SELECT s.mean FROM scale AS s))) AS ordered_low,
-        max(ordered_high) AS ordered_high,
+        max(abs(mean - (SELECT s.mean FROM scale AS s))) AS ordered_low, max(ordered_high) AS ordered_high,
 {% endif %}
         max(1 - 1 / highest_ratio) AS equal_high, max(equal_low) AS equal_low
     FROM class
@@ -266,6 +247,5 @@ SELECT worst.different AS distinct_l, exp(worst.entropy) AS entropy_l, worst.peo
 {% endif %}
     greatest(0, pg_catalog.ln(worst.highest_ratio), -pg_catalog.ln(worst.lowest_ratio)) AS delta_disclosure,
     greatest(0, worst.highest_ratio - 1) AS beta_likeness
-FROM worst
-CROSS JOIN exact
+FROM worst CROSS JOIN exact
 {% if ordered %}CROSS JOIN scale{% endif %}

@@ -2,11 +2,9 @@
 -- the top, and what that costs. A copy of its own, so that the release does not change with the hierarchy. Values that rows had
 -- are somebody's, and go with them (forget_values); others may come yet.
 CREATE TABLE {{ table }} (
-    value {{ type }} NOT NULL PRIMARY KEY,
-    kanon_seen boolean NOT NULL DEFAULT false,
+    value {{ type }} NOT NULL PRIMARY KEY, kanon_seen boolean NOT NULL DEFAULT false,
 {% for node in nodes %}
-    {{ node.name }} {{ published }} NOT NULL,
-    {{ node.loss }} double precision NOT NULL{% if not loop.last %},{% endif %}
+    {{ node.name }} {{ published }} NOT NULL, {{ node.loss }} double precision NOT NULL{% if not loop.last %},{% endif %}
 {% endfor %}
 )
 
@@ -44,8 +42,7 @@ BEGIN
             {{ value_as_node }} AS {{ nodes[0].name }}
             {% for node in nodes[1:] %}, typed.nodes[{{ loop.index }}]::{{ published }} AS {{ node.name }} {% endfor %}
         FROM (
-            SELECT spelled.value, source.nodes
-            FROM ({{ source }}) AS source
+            SELECT spelled.value, source.nodes FROM ({{ source }}) AS source
             CROSS JOIN LATERAL (
                 SELECT {{ spelled }} AS value
                 FROM pg_catalog.json_to_record(pg_catalog.json_build_object({{ label }}, source.value))

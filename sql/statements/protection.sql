@@ -83,8 +83,8 @@ INNER JOIN pg_catalog.pg_roles AS reader
     AND CASE
         WHEN v.oid IS NOT NULL THEN pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')
         ELSE EXISTS (
-            SELECT
-            FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS granted
+            SELECT FROM pg_catalog.pg_default_acl AS d
+            CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS granted
             WHERE d.defaclrole = 'kanon_owner'::regrole
                 AND d.defaclnamespace IN (0::oid, 'safe'::regnamespace) AND d.defaclobjtype = 'r'
                 AND granted.privilege_type = 'SELECT'
@@ -98,8 +98,8 @@ GROUP BY bn.nspname, b.relname, p.beside_releases ORDER BY bn.nspname, b.relname
 WITH RECURSIVE covered (protected, relation) AS (
     SELECT p.relation::oid, p.relation::oid FROM kanon.protection AS p
     UNION
-    SELECT c.protected, i.inhrelid
-    FROM covered AS c INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = c.relation
+    SELECT c.protected, i.inhrelid FROM covered AS c
+    INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = c.relation
 )
 SELECT pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, r.name AS release, p.beside_releases AS rule,
     min(reader.rolname::text) AS reader

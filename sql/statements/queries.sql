@@ -25,8 +25,7 @@ WITH RECURSIVE named (oid) AS (
             OR EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid = c.oid)
         )
     UNION
-    SELECT step.oid
-    FROM named AS r
+    SELECT step.oid FROM named AS r
     CROSS JOIN LATERAL (
         SELECT l.parent::oid FROM kanon.link AS l WHERE l.child::oid = r.oid
         UNION ALL

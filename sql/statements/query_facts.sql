@@ -55,11 +55,9 @@ trusted (oid) AS MATERIALIZED (
 reads (root, oid) AS (
     SELECT t.oid, t.oid FROM targets AS t
     UNION
-    SELECT r.root, step.oid
-    FROM reads AS r
+    SELECT r.root, step.oid FROM reads AS r
     CROSS JOIN LATERAL (
-        SELECT d.refobjid AS oid
-        FROM pg_catalog.pg_rewrite AS w
+        SELECT d.refobjid AS oid FROM pg_catalog.pg_rewrite AS w
         INNER JOIN pg_catalog.pg_depend AS d
             ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
             AND d.refclassid = 'pg_catalog.pg_class'::regclass
@@ -81,8 +79,7 @@ behind (root, oid, relkind, is_linked, is_trusted, is_plain, volatile) AS MATERI
             SELECT FROM pg_catalog.pg_options_to_table(b.reloptions) AS o
             WHERE b.relkind = 'v' AND o.option_name = 'security_invoker' AND o.option_value::boolean
         ) AND NOT EXISTS (
-            SELECT
-            FROM pg_catalog.pg_rewrite AS w
+            SELECT FROM pg_catalog.pg_rewrite AS w
             INNER JOIN pg_catalog.pg_depend AS x
                 ON x.classid = 'pg_catalog.pg_rewrite'::regclass AND x.objid = w.oid
                 AND x.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass)
@@ -90,8 +87,7 @@ behind (root, oid, relkind, is_linked, is_trusted, is_plain, volatile) AS MATERI
                 AND NOT EXISTS (SELECT FROM kanon.release AS q WHERE q.storage::oid = b.oid)
         ),
         CASE WHEN b.relkind = 'v' THEN (
-            SELECT pg_catalog.min(v.name)
-            FROM pg_catalog.pg_rewrite AS w
+            SELECT pg_catalog.min(v.name) FROM pg_catalog.pg_rewrite AS w
             CROSS JOIN LATERAL (
                 SELECT f.proname::text AS name
                 FROM pg_catalog.regexp_matches(w.ev_action::text, ':(?:funcid|opfuncid) ([0-9]+)', 'g') AS m (found)

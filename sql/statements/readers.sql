@@ -66,8 +66,7 @@ WITH RECURSIVE parts AS (
     UNION
     SELECT i.inhrelid FROM parts INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = parts.oid
 )
-SELECT DISTINCT s.srvname::text AS server
-FROM parts
+SELECT DISTINCT s.srvname::text AS server FROM parts
 INNER JOIN pg_catalog.pg_foreign_table AS t ON t.ftrelid = parts.oid
 INNER JOIN pg_catalog.pg_foreign_server AS s ON s.oid = t.ftserver
 INNER JOIN pg_catalog.pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw

@@ -93,8 +93,7 @@ SELECT release, base::text AS base, k, rows, people, classes, smallest_class, su
 FROM kanon.releases ORDER BY release
 
 -- name: fetch_heights(text): Levels below the top of the hierarchies of a release, in the order of its generalized columns.
-SELECT count(*) AS height
-FROM kanon.release AS r
+SELECT count(*) AS height FROM kanon.release AS r
 CROSS JOIN LATERAL pg_catalog.unnest(r.nodes) WITH ORDINALITY AS t (relation, place)
 INNER JOIN pg_catalog.pg_attribute AS a
     ON a.attrelid = t.relation AND a.attnum > 0 AND NOT a.attisdropped AND a.attname LIKE E'level\\_%'

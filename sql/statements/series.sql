@@ -49,8 +49,7 @@ CREATE TABLE {{ departed }} (
 
 -- name: series/create_entering(): The rows that enter a release over time together: all of a first version, or those of one origin.
 CREATE TABLE {{ entering }} AS
-SELECT {% for c in columns %}c.{{ c }}, {% endfor %}c.kanon_row, c.kanon_fingerprint
-FROM {{ source }} AS c
+SELECT {% for c in columns %}c.{{ c }}, {% endfor %}c.kanon_row, c.kanon_fingerprint FROM {{ source }} AS c
 {% if pending %}INNER JOIN {{ pending }} AS p ON p.row_id = c.kanon_row AND p.origin = {{ origin }}{% endif %}
 
 -- name: series/create_fates(): What becomes of each cohort that is not whole, or was not shown. Together may leave at least k
@@ -226,8 +225,8 @@ GROUP BY m.cohort
 
 -- name: series/insert_departed(bigint): Records who leaves together.
 INSERT INTO {{ departed }} (row_id, person, cohort, version)
-SELECT m.row_id, m.person, m.cohort, $1::bigint
-FROM {{ members }} AS m INNER JOIN {{ fates }} AS f ON f.cohort = m.cohort
+SELECT m.row_id, m.person, m.cohort, $1::bigint FROM {{ members }} AS m
+INNER JOIN {{ fates }} AS f ON f.cohort = m.cohort
 WHERE f.fate = 'leaving' AND m.left_in IS NOT NULL
 
 -- name: series/insert_members(): Adds the rows of a guarded storage as members of new cohorts.
@@ -254,8 +253,7 @@ SELECT entered.kanon_row AS row_id,
     {% if entity %}entered.kanon_person AS person,{% else %}entered.kanon_row AS person,{% endif %}
     entered.kanon_fingerprint AS fingerprint,
     {{ cohorts_ever }} + pg_catalog.dense_rank() OVER (ORDER BY entered.first_row) AS cohort, NULL::bigint AS left_in,
-    false AS erased,
-    entered.kanon_pattern AS pattern,
+    false AS erased, entered.kanon_pattern AS pattern,
 {% for c in cells %}
     CASE WHEN entered.kanon_row IS NOT NULL THEN entered.{{ c.output }} ELSE {{ c.empty }} END AS {{ c.cell }}{% if not loop.last %},{% endif %}
 {% endfor %}

@@ -77,8 +77,7 @@ WHERE waits.people >= {{ k }}
                 AND pg_catalog.hash_record_extended(ROW(d.cohort, d.version, d.since), 1) <> waits.origin
         )
         WHEN 'person' THEN NOT EXISTS (
-            SELECT
-            FROM {{ departed }} AS d
+            SELECT FROM {{ departed }} AS d
             LEFT JOIN (SELECT DISTINCT person FROM {{ pending }} AS w WHERE w.origin = waits.origin) AS p
                 ON p.person = d.person
             GROUP BY d.cohort, d.version, d.since
@@ -119,8 +118,7 @@ WITH known AS (
         AND CASE
             WHEN $2::text IS NULL THEN a.attname::text = ANY ($3::text[])
             ELSE EXISTS (
-                SELECT
-                FROM pg_catalog.pg_rewrite AS w
+                SELECT FROM pg_catalog.pg_rewrite AS w
                 INNER JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
                 WHERE w.ev_class = pg_catalog.to_regclass($2::text)
                     AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = a.attrelid
@@ -134,8 +132,7 @@ SELECT ARRAY(SELECT k.attname::text FROM known AS k ORDER BY k.attnum) AS column
         WHERE i.indrelid = $1::bigint::oid
             AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready AND i.indpred IS NULL
             AND NOT EXISTS (
-                SELECT
-                FROM pg_catalog.generate_series(0, i.indnkeyatts - 1) AS g (place)
+                SELECT FROM pg_catalog.generate_series(0, i.indnkeyatts - 1) AS g (place)
                 LEFT JOIN pg_catalog.pg_attribute AS a
                     ON a.attrelid = i.indrelid AND a.attnum = i.indkey[g.place] AND a.attnotnull
                 WHERE a.attnum IS NULL OR a.attnum NOT IN (SELECT k.attnum FROM known AS k)
@@ -161,8 +158,7 @@ FROM (
 -- and its person. Rows without a key are known by their person and contents; equal ones are numbered.
 SELECT
     {% for c in columns %}seen.{{ c.alias }} AS {{ c.name }}, {% endfor %}
-    seen.kanon_row,
-    seen.kanon_fingerprint,
+    seen.kanon_row, seen.kanon_fingerprint,
 {% if entity %}
     CASE WHEN seen.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END
         AS kanon_who
@@ -170,8 +166,7 @@ SELECT
     seen.kanon_row AS kanon_who
 {% endif %}
 FROM (
-    SELECT
-        keyed.*,
+    SELECT keyed.*,
 {% if keys %}
         pg_catalog.hash_record_extended(ROW({% for k in keys %}{{ k.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), 0)
             AS kanon_row
@@ -231,8 +226,9 @@ SELECT coalesce((SELECT c.relispopulated FROM pg_catalog.pg_class AS c WHERE c.o
 -- in both with fewer than k people.
 SELECT coalesce(sum(people) FILTER (WHERE people < {{ k }}), 0)::bigint AS exposed, coalesce(min(people), 0) AS smallest
 FROM (
-    SELECT count(DISTINCT m.person) AS people
-    FROM {{ members }} AS m INNER JOIN {{ earlier }} AS e ON e.person = m.person GROUP BY m.cohort, e.cohort
+    SELECT count(DISTINCT m.person) AS people FROM {{ members }} AS m
+    INNER JOIN {{ earlier }} AS e ON e.person = m.person
+    GROUP BY m.cohort, e.cohort
 ) AS both_classes
 
 -- name: series/compare_versions(): The rows that only one of two versions shows in a class: the fewest people of a class whose
@@ -241,11 +237,9 @@ WITH differing AS MATERIALIZED (
     SELECT o.kanon_row IS NOT NULL AS was_there, n.kanon_row IS NOT NULL AS is_there,
         {% for c in columns %}{{ c.shown_before }} AS {{ c.before }}, {{ c.shown_after }} AS {{ c.after }}, {% endfor %}
 {% if entity %}
-        o.kanon_person AS o_person,
-        n.kanon_person AS n_person,
+        o.kanon_person AS o_person, n.kanon_person AS n_person,
 {% else %}
-        o.kanon_row AS o_person,
-        n.kanon_row AS n_person,
+        o.kanon_row AS o_person, n.kanon_row AS n_person,
 {% endif %}
         o.kanon_pattern AS o_pattern, n.kanon_pattern AS n_pattern
     FROM {{ before }} AS o

@@ -21,8 +21,7 @@ hashed AS MATERIALIZED (
 alike AS MATERIALIZED (
     SELECT class_hash, count(*) AS classes, {% if model_checks %}sum(n)::bigint AS size{% else %}min(remainders) AS remainders{% endif %}
     FROM (
-        SELECT
-            class_hash,
+        SELECT class_hash,
 {% if model_checks %}
             count(*) AS n
 {% else %}
@@ -46,8 +45,7 @@ classes AS MATERIALIZED (
     INNER JOIN (
         SELECT class_hash, count(who) AS people
         FROM (
-            SELECT class_hash, who
-            FROM hashed
+            SELECT class_hash, who FROM hashed
 {% if not model_checks %}
             WHERE class_hash IN (SELECT a.class_hash FROM alike AS a WHERE a.remainders < {{ k }})
 {% endif %}

@@ -12,8 +12,7 @@ ours (classid, objid) AS (
     UNION ALL
     SELECT 'pg_catalog.pg_proc'::regclass, p.oid
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'safe')
-        OR p.oid IN (
+    WHERE n.nspname IN ('kanon', 'kanon_bases', 'kanon_shown', 'safe') OR p.oid IN (
 {% include "called_functions" %}
 )
 ),
@@ -49,8 +48,7 @@ ORDER BY 1
 -- declarations. In the order in which they can be dropped; `filled`: whether the release has rows, or its storage was never
 -- filled.
 WITH known AS (
-    SELECT named.relation::oid AS oid
-    FROM kanon.release AS r
+    SELECT named.relation::oid AS oid FROM kanon.release AS r
     CROSS JOIN LATERAL pg_catalog.unnest(
         ARRAY[r.storage, r.mapping, r.parts, r.unknown, r.source, pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name))]
         || r.nodes
@@ -72,8 +70,7 @@ SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation,
     CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END AS kind,
     (n.nspname = 'safe') AS published,
     NOT EXISTS (
-        SELECT
-        FROM pg_catalog.pg_rewrite AS w
+        SELECT FROM pg_catalog.pg_rewrite AS w
         JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
         JOIN pg_catalog.pg_class AS used ON d.refclassid = 'pg_catalog.pg_class'::regclass AND used.oid = d.refobjid
         WHERE w.ev_class = c.oid AND used.relkind = 'm' AND NOT used.relispopulated
@@ -85,8 +82,7 @@ WHERE n.nspname IN ('kanon', 'kanon_bases', 'safe') AND c.relkind IN ('r', 'v', 
     AND c.oid NOT IN (SELECT k.oid FROM known AS k WHERE k.oid IS NOT NULL)
     -- nor what reads the storage of a release that is recorded, or says of which type the rows of a base are
     AND NOT EXISTS (
-        SELECT
-        FROM pg_catalog.pg_rewrite AS w
+        SELECT FROM pg_catalog.pg_rewrite AS w
         JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
         JOIN pg_catalog.pg_class AS k ON (d.refclassid, d.refobjid) IN (('pg_catalog.pg_class'::regclass, k.oid), ('pg_catalog.pg_type'::regclass, k.reltype))
         JOIN known ON known.oid = k.oid

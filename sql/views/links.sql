@@ -11,17 +11,14 @@ CREATE OR REPLACE VIEW kanon.links (
     linked_at -- When it was linked.
 ) AS
 WITH RECURSIVE sound (child, parent, name) AS (
-    SELECT l.child::oid, l.parent::oid, pg_catalog.min(f.name)
-    FROM kanon.link AS l
-    INNER JOIN (
+    SELECT l.child::oid, l.parent::oid, pg_catalog.min(f.name) FROM kanon.link AS l INNER JOIN (
 {% include "foreign_keys" %}
     ) AS f ON f.child = l.child::oid AND f.parent = l.parent::oid
         AND f.columns = l.columns AND f.parent_columns = l.parent_columns
     WHERE f.validated AND f.nullable = '{}' AND NOT f.inherited GROUP BY l.child, l.parent
 ),
 ends (oid, person) AS (
-    SELECT d.relation::oid, k.person
-    FROM kanon.declaration AS d
+    SELECT d.relation::oid, k.person FROM kanon.declaration AS d
     CROSS JOIN LATERAL (
         SELECT pg_catalog.array_agg(a.attname ORDER BY a.attname) AS person FROM pg_catalog.pg_attribute AS a
         WHERE a.attrelid = d.relation::oid AND NOT a.attisdropped AND CASE
