@@ -43,8 +43,7 @@ BEGIN
             DELETE FROM kanon.base AS b WHERE b.reader = candidate.reader;
             INSERT INTO kanon.base (reader, relation, answers_for)
             VALUES (
-                candidate.reader, CASE WHEN NOT for_queries THEN claim_reader.relation END,
-                CASE WHEN for_queries THEN owner END
+                candidate.reader, CASE WHEN NOT for_queries THEN claim_reader.relation END, CASE WHEN for_queries THEN owner END
             );
         EXCEPTION
             -- in a transaction that does not see what others did since it began

@@ -8,8 +8,7 @@ BEGIN
     FOR made IN
         SELECT p.name FROM pg_catalog.pg_prepared_statements AS p
         WHERE p.from_sql
-            AND p.name || E'\n' || p.statement || E'\n' || extract(epoch FROM p.prepare_time)
-                <> ALL (forget_statements.known)
+            AND p.name || E'\n' || p.statement || E'\n' || extract(epoch FROM p.prepare_time) <> ALL (forget_statements.known)
     LOOP
         EXECUTE pg_catalog.format('DEALLOCATE %I', made);
     END LOOP;

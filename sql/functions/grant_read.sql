@@ -23,8 +23,7 @@ BEGIN
         RETURN;  -- what cannot be read is refused later, with a sentence of its own
     END IF;
     IF for_queries AND (
-        SELECT r.rolsuper FROM pg_class AS c INNER JOIN pg_roles AS r ON r.oid = c.relowner
-        WHERE c.oid = grant_read.relation
+        SELECT r.rolsuper FROM pg_class AS c INNER JOIN pg_roles AS r ON r.oid = c.relowner WHERE c.oid = grant_read.relation
     ) THEN
         -- nothing is out of reach of a superuser's code anyway
         PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_reader'::name);

@@ -17,8 +17,7 @@ BEGIN
             WHERE c.oid = nodes_store.relation
                 OR c.oid IN (SELECT t.relid FROM pg_catalog.pg_partition_tree(nodes_store.relation) AS t)
             UNION ALL
-            SELECT y.typowner
-            FROM pg_catalog.pg_attribute AS a INNER JOIN pg_catalog.pg_type AS y ON y.oid = a.atttypid
+            SELECT y.typowner FROM pg_catalog.pg_attribute AS a INNER JOIN pg_catalog.pg_type AS y ON y.oid = a.atttypid
             WHERE a.attrelid = nodes_store.relation AND a.attnum > 0
         ) AS owner
         INNER JOIN pg_catalog.pg_roles AS r ON r.oid = owner.oid

@@ -17,9 +17,7 @@ BEGIN
     ELSIF reader IS NULL THEN
         problem := 'No reader may read it: SELECT kanon.grant_read(...);';
     ELSE
-        EXECUTE format(
-            'SELECT * FROM kanon.read_rows_%s($1, ARRAY[$2]) AS t (a bigint, b bigint, c bigint, d bigint)', reader
-        )
+        EXECUTE format('SELECT * FROM kanon.read_rows_%s($1, ARRAY[$2]) AS t (a bigint, b bigint, c bigint, d bigint)', reader)
         INTO smallest_class, classes_at_risk, people_at_risk, rows_at_risk
         USING kanon.small_classes_query(relation, keys, person), k::text;
     END IF;

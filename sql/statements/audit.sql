@@ -21,11 +21,7 @@ people AS (SELECT {{ keys }}, person FROM source GROUP BY {{ keys }}, person)
 {% endif %}
 SELECT min(size) AS smallest
 FROM (
-{% if entity %}
-    SELECT greatest(1, count(person)) AS size FROM people
-{% else %}
-    SELECT count(*) AS size FROM source
-{% endif %}
+    {% if entity %}SELECT greatest(1, count(person)) AS size FROM people{% else %}SELECT count(*) AS size FROM source{% endif %}
     GROUP BY {{ keys }}
 ) AS class
 
@@ -52,8 +48,7 @@ ORDER BY a.attnum, t.relname
 SELECT
 {% for column in columns %}
     EXISTS (
-        SELECT 1 FROM {{ relation }} AS r WHERE r.{{ column.name }} IS NOT NULL
-        GROUP BY r.{{ column.name }} HAVING count(*) > 1
+        SELECT 1 FROM {{ relation }} AS r WHERE r.{{ column.name }} IS NOT NULL GROUP BY r.{{ column.name }} HAVING count(*) > 1
     ) AS {{ column.alias }}{% if not loop.last %},{% endif %}
 {% endfor %}
 

@@ -31,8 +31,7 @@ whole AS (
     SELECT b.attnum, b.type_oid FROM base AS b INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid
     WHERE t.typtype <> 'd'
         AND NOT (
-            t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace
-            AND t.typoutput <> 'pg_catalog.array_out'::regproc
+            t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace AND t.typoutput <> 'pg_catalog.array_out'::regproc
         )
 ),
 made_of (attnum, type_oid) AS (
@@ -64,8 +63,7 @@ SELECT a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) 
     CASE WHEN tn.nspname = 'pg_catalog' THEN t.typname::text ELSE tn.nspname || '.' || t.typname END AS base_type,
     t.typtype::text AS base_kind, a.atttypmod >= 0 AS has_own_typmod, b.typmod >= 0 AS has_typmod,
     coalesce(co.collisdeterministic, true) AS deterministic, cn.nspname::text AS collation_schema,
-    co.collname::text AS collation_name,
-    pg_catalog.has_column_privilege($2::text, a.attrelid, a.attnum, 'SELECT') AS selectable,
+    co.collname::text AS collation_name, pg_catalog.has_column_privilege($2::text, a.attrelid, a.attnum, 'SELECT') AS selectable,
     EXISTS (
         SELECT FROM pg_catalog.pg_index AS i
         WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
@@ -147,14 +145,11 @@ FROM pg_catalog.unnest($1::bigint[]::oid[]) WITH ORDINALITY AS u (oid, place) OR
 -- name: estimate_rows(text): About how many rows a table has, by its statistics; by its size if there are none yet, then rather
 -- too many.
 SELECT
-    coalesce(sum(CASE
-        WHEN c.reltuples >= 0 THEN c.reltuples ELSE pg_catalog.pg_relation_size(c.oid) / 28
-    END), 0)::bigint AS rows
+    coalesce(sum(CASE WHEN c.reltuples >= 0 THEN c.reltuples ELSE pg_catalog.pg_relation_size(c.oid) / 28 END), 0)::bigint AS rows
 FROM (
     SELECT pg_catalog.to_regclass($1::text)::oid AS oid
     UNION
-    SELECT tree.relid::oid FROM pg_catalog.pg_partition_tree(pg_catalog.to_regclass($1::text)) AS tree
-    WHERE tree.isleaf
+    SELECT tree.relid::oid FROM pg_catalog.pg_partition_tree(pg_catalog.to_regclass($1::text)) AS tree WHERE tree.isleaf
 ) AS part
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = part.oid
 WHERE c.relkind IN ('r', 'm')

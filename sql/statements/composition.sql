@@ -91,8 +91,7 @@ gone AS (
 {% endfor %}
 )
 {% for t in together %}
-SELECT {{ t.number }} AS number, coalesce(sum(counted.people), 0)::bigint AS people,
-    min(counted.candidates)::bigint AS smallest,
+SELECT {{ t.number }} AS number, coalesce(sum(counted.people), 0)::bigint AS people, min(counted.candidates)::bigint AS smallest,
     (sum(counted.people * counted.candidates) / sum(counted.people))::double precision AS average,
     coalesce(sum(counted.people) FILTER (WHERE counted.candidates < {{ t.k }}), 0)::bigint AS people_below,
     ((SELECT coalesce(sum(rows), 0) FROM history WHERE {{ t.unknown }}) + (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({{ t.numbers }})))::bigint AS unseen_rows,
@@ -138,8 +137,7 @@ UPDATE kanon.remembered SET erased_rows = erased_rows + (SELECT count(*) FROM er
 WHERE release = $2::text AND version = $3::bigint AND EXISTS (SELECT FROM erased)
 
 -- name: composition/fetch_versions(text): The versions of a release that are remembered, the latest first.
-SELECT m.version, c.relname::text AS classes, m.key_columns::text[] AS key_columns, m.k, m.entity::text AS entity,
-    m.erased_rows
+SELECT m.version, c.relname::text AS classes, m.key_columns::text[] AS key_columns, m.k, m.entity::text AS entity, m.erased_rows
 FROM kanon.remembered AS m LEFT JOIN pg_catalog.pg_class AS c ON c.oid = m.classes
 WHERE m.release = $1::text ORDER BY m.version DESC
 
@@ -200,8 +198,7 @@ SELECT EXISTS (
                 INNER JOIN pg_catalog.pg_enum AS l ON l.enumtypid = made_of.part
                 WHERE e.attrelid = tree.oid AND e.attnum > 0 AND NOT e.attisdropped
             )) AS columns
-        FROM tree
-        INNER JOIN pg_catalog.pg_attribute AS a ON a.attrelid = tree.oid AND a.attnum > 0 AND NOT a.attisdropped
+        FROM tree INNER JOIN pg_catalog.pg_attribute AS a ON a.attrelid = tree.oid AND a.attnum > 0 AND NOT a.attisdropped
         GROUP BY tree.oid
     )
 
@@ -386,15 +383,15 @@ reads (relation, oid) AS (
 -- begin again. A refresh ends that only where it reads the columns that were read when it was published.
 WITH RECURSIVE base (oid) AS (SELECT m.relation::oid FROM kanon.release AS m WHERE m.name = $1::text),
 {% include "composition/layout" %}
-SELECT r.relation::oid::bigint AS base, r.parameters::text AS parameters, r.hash_seed,
-    r.refreshed_at IS NOT NULL AS was_refreshed, kanon.base_changes(r.relation) IS NOT NULL AS is_versioned,
+SELECT
+    r.relation::oid::bigint AS base, r.parameters::text AS parameters, r.hash_seed, r.refreshed_at IS NOT NULL AS was_refreshed,
+    kanon.base_changes(r.relation) IS NOT NULL AS is_versioned,
     NOT EXISTS (
         SELECT
         FROM pg_catalog.unnest(r.quasi_identifiers || r.sensitive || r.insensitive || r.entity) AS read (name)
         CROSS JOIN layout
         WHERE layout.oid = r.relation::oid
-            AND r.settled_layout -> r.relation::oid::text -> read.name::text
-            IS DISTINCT FROM layout.columns -> read.name::text
+            AND r.settled_layout -> r.relation::oid::text -> read.name::text IS DISTINCT FROM layout.columns -> read.name::text
     ) AS is_read_alike,
     CASE
         WHEN kanon.base_changes(r.relation) IS NOT NULL
@@ -439,8 +436,7 @@ SELECT pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigi
     kanon.base_changes($1::bigint::oid::regclass) AS changes
 
 -- name: composition/space(text): How much space the versions take that are remembered of a release.
-SELECT
-    count(*) AS versions, pg_catalog.pg_size_pretty(coalesce(sum(pg_catalog.pg_total_relation_size(m.classes)), 0)) AS size
+SELECT count(*) AS versions, pg_catalog.pg_size_pretty(coalesce(sum(pg_catalog.pg_total_relation_size(m.classes)), 0)) AS size
 FROM kanon.remembered AS m WHERE m.release = $1::text
 
 -- name: composition/store_version(text, bigint, text, text[], integer, text): Records a version that is remembered.

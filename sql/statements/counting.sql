@@ -194,7 +194,6 @@ INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = leaf.relnamespace
 WHERE EXISTS (SELECT FROM leaf AS l WHERE l.relkind = 'f')
     AND NOT EXISTS (
         SELECT FROM leaf AS l
-        WHERE NOT pg_catalog.has_table_privilege(l.oid, 'SELECT')
-            OR NOT pg_catalog.has_schema_privilege(l.relnamespace, 'USAGE')
+        WHERE NOT pg_catalog.has_table_privilege(l.oid, 'SELECT') OR NOT pg_catalog.has_schema_privilege(l.relnamespace, 'USAGE')
     )
 ORDER BY schema, name

@@ -1,7 +1,6 @@
 -- name: fetch_declaration(bigint): The declared roles of a relation's columns.
 SELECT identifiers::text[] AS identifiers, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
-    insensitive::text[] AS insensitive, entity::text AS entity, weights::text AS weights,
-    row_types_view::text AS row_types_view
+    insensitive::text[] AS insensitive, entity::text AS entity, weights::text AS weights, row_types_view::text AS row_types_view
 FROM kanon.declaration WHERE relation = $1::bigint::oid::regclass
 
 -- name: store_declaration(bigint, text[], text[], text[], text[], text, text, text, text):
@@ -73,9 +72,7 @@ SELECT
 -- name: generated_columns(bigint): The generated columns of a relation, or of its partitions and children, and the columns that
 -- each is computed from.
 WITH RECURSIVE tree (oid) AS (
-    SELECT $1::bigint::oid
-    UNION
-    SELECT i.inhrelid FROM tree INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = tree.oid
+    SELECT $1::bigint::oid UNION SELECT i.inhrelid FROM tree INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = tree.oid
 )
 SELECT DISTINCT a.attname::text AS generated, s.attname::text AS source
 FROM tree
@@ -94,8 +91,7 @@ SELECT
     EXISTS (
         SELECT
         FROM (
-            SELECT r.{{ column.name }} AS value FROM {{ relation }} AS r WHERE r.{{ column.name }} IS NOT NULL
-            LIMIT {{ rows }}
+            SELECT r.{{ column.name }} AS value FROM {{ relation }} AS r WHERE r.{{ column.name }} IS NOT NULL LIMIT {{ rows }}
         ) AS first_rows
         GROUP BY value HAVING count(*) > 1
     ) AS {{ column.alias }}{% if not loop.last %},{% endif %}

@@ -3,9 +3,9 @@ CREATE DATABASE {{ database }}
 
 -- name: demo_create_patients(): The demo's table: one row per admission.
 CREATE TABLE patients (
-    patient_id integer NOT NULL, first_name text NOT NULL, last_name text NOT NULL, ssn text NOT NULL,
-    birth_date date NOT NULL, sex text NOT NULL, zip text NOT NULL, ethnicity text NOT NULL, admission_date date NOT NULL,
-    ward text NOT NULL, diagnosis text NOT NULL, cost numeric(12, 2) NOT NULL
+    patient_id integer NOT NULL, first_name text NOT NULL, last_name text NOT NULL, ssn text NOT NULL, birth_date date NOT NULL,
+    sex text NOT NULL, zip text NOT NULL, ethnicity text NOT NULL, admission_date date NOT NULL, ward text NOT NULL,
+    diagnosis text NOT NULL, cost numeric(12, 2) NOT NULL
 )
 
 -- name: demo_create_readers(): Makes sure of the demo's two readers: a login without any right, and one with nothing but the

@@ -165,12 +165,10 @@ SELECT m.row_type, NULL::bigint AS seed, NULL::bigint AS first_chance, NULL::big
 FROM {{ mapping }} AS m WHERE NOT EXISTS (SELECT FROM {{ parts }} AS p WHERE p.row_type = m.row_type)
 UNION ALL
 SELECT p.row_type, p.seed, CASE WHEN p.first_row = 1 THEN -9223372036854775808 ELSE c.chance END,
-    coalesce(pg_catalog.lead(c.chance) OVER (PARTITION BY p.row_type ORDER BY p.first_row) - 1, 9223372036854775807),
-    p.pattern
+    coalesce(pg_catalog.lead(c.chance) OVER (PARTITION BY p.row_type ORDER BY p.first_row) - 1, 9223372036854775807), p.pattern
 FROM {{ parts }} AS p
 INNER JOIN (
-    SELECT row_type, chance, pg_catalog.row_number() OVER (PARTITION BY row_type ORDER BY chance) AS place
-    FROM {{ chances }}
+    SELECT row_type, chance, pg_catalog.row_number() OVER (PARTITION BY row_type ORDER BY chance) AS place FROM {{ chances }}
 ) AS c ON c.row_type = p.row_type AND c.place = p.first_row
 {% else %}
 SELECT row_type, pattern FROM {{ mapping }}
@@ -313,8 +311,7 @@ GRANT EXECUTE ON FUNCTION {{ reader }} TO PUBLIC
 -- name: distributed/owner_reads(bigint): Whether the current role is kanon_owner and reads a table itself, on the nodes, because
 -- these can store releases of it. Citus lets no transaction create shards beside others that it read as another role.
 SELECT CURRENT_USER = 'kanon_owner'
-    AND pg_catalog.has_table_privilege($1::bigint::oid, 'SELECT')
-    AND kanon.nodes_store($1::bigint::oid::regclass) AS owner_reads
+    AND pg_catalog.has_table_privilege($1::bigint::oid, 'SELECT') AND kanon.nodes_store($1::bigint::oid::regclass) AS owner_reads
 
 -- name: distributed/read_all_shards(): Reads a row of each shard at most: whether the current role may, on all nodes that have one.
 SELECT count(*) AS shards FROM (SELECT 1 AS one FROM {{ relation }} LIMIT 1) AS one

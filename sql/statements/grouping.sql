@@ -15,8 +15,7 @@ WITH base AS (
 {% if entity %}
 pairs AS (
     SELECT x, y,
-        pg_catalog.row_number() OVER (PARTITION BY person ORDER BY count(*) DESC, x, y) = 1
-            AND person IS NOT NULL AS is_home
+        pg_catalog.row_number() OVER (PARTITION BY person ORDER BY count(*) DESC, x, y) = 1 AND person IS NOT NULL AS is_home
     FROM base GROUP BY x, y, person
 )
 {% else %}
@@ -53,8 +52,7 @@ WITH base AS (
 {% if entity %}
 pairs AS (
     SELECT value,
-        pg_catalog.row_number() OVER (PARTITION BY person ORDER BY count(*) DESC, value) = 1
-            AND person IS NOT NULL AS is_home
+        pg_catalog.row_number() OVER (PARTITION BY person ORDER BY count(*) DESC, value) = 1 AND person IS NOT NULL AS is_home
         {% if x %}, avg(x) AS x , avg(y) AS y{% endif %}
     FROM base GROUP BY value, person
 ),

@@ -102,9 +102,7 @@ leveled AS (
 ),
 masked AS (
     SELECT
-{% for q in columns %}
-        (leveled.{{ q.level }}::bigint << {{ q.offset }}){% if not loop.last %} |{% endif %}
-{% endfor %}
+        {% for q in columns %}(leveled.{{ q.level }}::bigint << {{ q.offset }}){% if not loop.last %} |{% endif %} {% endfor %}
         AS pattern
 {% for q in columns %}
 {% if q.levels %}
@@ -143,9 +141,7 @@ masked AS (
 {% if j.of_people %}
 {{ j.unit }} AS MATERIALIZED (
     SELECT class, people, person, pg_catalog.dense_rank() OVER (ORDER BY value) AS place
-    FROM (
-        SELECT class, people, {{ j.value }} AS value, person FROM counted GROUP BY class, people, {{ j.value }}, person
-    ) AS held
+    FROM (SELECT class, people, {{ j.value }} AS value, person FROM counted GROUP BY class, people, {{ j.value }}, person) AS held
 ),
 {{ j.cell }} AS (
     SELECT class, greatest(1, people) AS size, place, greatest(1, count(person))::double precision AS n,
@@ -182,8 +178,7 @@ masked AS (
 -- From one value of a class to its next, up to `last`, the class's cumulated share is p; that of the whole
 -- table rises and passes it after `turn`.
 {{ j.step }} AS (
-    SELECT *,
-        greatest(place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM {{ j.curve }} AS c)))) AS turn
+    SELECT *, greatest(place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM {{ j.curve }} AS c)))) AS turn
     FROM (
         SELECT class, size, total, n, place::integer AS place, sum(n) OVER by_place / total AS p,
             coalesce(lead(place) OVER by_place, (SELECT c.places FROM {{ j.curve }} AS c))::integer - 1 AS last

@@ -1,7 +1,8 @@
 -- name: install_facts(text): What the installer must know about the server, the database and the role it works as.
-SELECT pg_catalog.current_setting('server_version_num')::integer AS server_version,
-    pg_catalog.current_database()::text AS database, me.rolname::text AS role, me.rolsuper AS superuser,
-    me.rolcreaterole AS createrole, pg_catalog.has_database_privilege(d.oid, 'CREATE') AS create_in_database,
+SELECT
+    pg_catalog.current_setting('server_version_num')::integer AS server_version, pg_catalog.current_database()::text AS database,
+    me.rolname::text AS role, me.rolsuper AS superuser, me.rolcreaterole AS createrole,
+    pg_catalog.has_database_privilege(d.oid, 'CREATE') AS create_in_database,
     EXISTS (SELECT FROM pg_catalog.pg_available_extensions AS x WHERE x.name = 'plpython3u') AS plpython_available,
     EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'plpython3u') AS plpython_created,
     (
@@ -19,8 +20,7 @@ SELECT pg_catalog.current_setting('server_version_num')::integer AS server_versi
     -- whoever owns a schema exchanges what is in it
     ARRAY(
         SELECT ARRAY[n.nspname::text, pg_catalog.pg_get_userbyid(n.nspowner)::text] FROM pg_catalog.pg_namespace AS n
-        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown')
-            AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
+        WHERE n.nspname IN ('safe', 'kanon_bases', 'kanon_shown') AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
         ORDER BY n.nspname
     ) AS taken_schemas,
     ARRAY(
@@ -31,8 +31,7 @@ SELECT pg_catalog.current_setting('server_version_num')::integer AS server_versi
     ) AS foreign_code,
     -- not to_regclass(), which raises for roles that may not use the schema
     ARRAY(
-        SELECT c.relname::text
-        FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        SELECT c.relname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE n.nspname = 'kanon' AND c.relkind = 'r' ORDER BY c.relname
     ) AS tables,
     (SELECT x.extversion FROM pg_catalog.pg_extension AS x WHERE x.extname = 'kanon_pg') AS extension,

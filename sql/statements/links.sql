@@ -68,9 +68,7 @@ WHERE f.child = $1::bigint::oid AND f.parent = $2::bigint::oid ORDER BY f.name
         c.convalidated
         -- of PostgreSQL 18: refers to the rows of a span of time
         AND NOT coalesce((pg_catalog.to_jsonb(c) ->> 'conperiod')::boolean, false)
-        AND NOT EXISTS (
-            SELECT FROM pg_catalog.pg_trigger AS t WHERE t.tgconstraint = c.oid AND t.tgenabled <> 'O'
-        ) AS validated,
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger AS t WHERE t.tgconstraint = c.oid AND t.tgenabled <> 'O') AS validated,
         -- a foreign key says nothing about rows of inheritance children
         EXISTS (
             SELECT FROM pg_catalog.pg_class AS r INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = r.oid

@@ -140,12 +140,9 @@ ranked AS MATERIALIZED (
 ),
 {% if ordered %}
 summed AS MATERIALIZED (SELECT *, sum(cumulative) OVER (ORDER BY place) AS area FROM ranked),
-scale AS MATERIALIZED (
-    SELECT count(*)::integer AS places, sum(place * share) AS mean, max(area) - 1 AS whole_area FROM summed
-),
+scale AS MATERIALIZED (SELECT count(*)::integer AS places, sum(place * share) AS mean, max(area) - 1 AS whole_area FROM summed),
 curve AS MATERIALIZED (
-    SELECT pg_catalog.array_agg(share ORDER BY place) AS shares,
-        pg_catalog.array_agg(cumulative ORDER BY place) AS cumulatives,
+    SELECT pg_catalog.array_agg(share ORDER BY place) AS shares, pg_catalog.array_agg(cumulative ORDER BY place) AS cumulatives,
         pg_catalog.array_prepend(0::double precision, pg_catalog.array_agg(area ORDER BY place)) AS areas
     FROM summed
 ),
@@ -224,8 +221,7 @@ exact AS (
             sum(greatest(0, n / size - (SELECT c.shares FROM curve AS c)[place])) AS equal
 {% if ordered %}
         FROM (
-            SELECT *,
-                greatest(place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM curve AS c)))) AS turn
+            SELECT *, greatest(place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM curve AS c)))) AS turn
             FROM (
                 SELECT place, n, sum(n) OVER by_place / size AS p,
                     coalesce(lead(place) OVER by_place, (SELECT s.places FROM scale AS s)) - 1 AS last

@@ -1,8 +1,6 @@
 -- name: take_request(text): The role that called the API function which is being served, no row if none was called in this
 -- transaction.
-WITH taken AS (
-    DELETE FROM kanon.request WHERE transaction = pg_catalog.pg_current_xact_id() RETURNING number, operation, role
-)
+WITH taken AS (DELETE FROM kanon.request WHERE transaction = pg_catalog.pg_current_xact_id() RETURNING number, operation, role)
 SELECT role::text AS role FROM taken WHERE operation = $1::text ORDER BY number DESC LIMIT 1
 
 -- name: call_anonymize(): Publishes a release through the server's own function; its arguments are the parameters, in their order.
@@ -12,8 +10,7 @@ SELECT r.release, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_clas
 FROM kanon_anonymize({{ arguments }}) AS r
 
 -- name: call_answer_blocks(text, text[]): Answers the blocks of a query.
-SELECT b.rest, b.rows::text AS rows, b.notices
-FROM kanon.answer_blocks($1, $2::text[], pg_catalog.current_schemas(false)) AS b
+SELECT b.rest, b.rows::text AS rows, b.notices FROM kanon.answer_blocks($1, $2::text[], pg_catalog.current_schemas(false)) AS b
 
 -- name: call_certificate(): Writes a certificate through the server's own function; its arguments are the parameters, in their order.
 SELECT kanon_certificate({{ arguments }})::text AS certificate

@@ -19,9 +19,9 @@ SELECT $1::bigint::oid::regclass, r.k, r.mode, r.queries, r.refusals, r.seconds,
     r.exact_for, $3::text::name
 FROM pg_catalog.jsonb_populate_record(NULL::kanon.protection, $2::text::jsonb) AS r
 ON CONFLICT (relation) DO UPDATE SET
-    k = excluded.k, mode = excluded.mode, queries = excluded.queries, refusals = excluded.refusals,
-    seconds = excluded.seconds, rows = excluded.rows, beside_releases = excluded.beside_releases, noise = excluded.noise,
-    exact_for = excluded.exact_for, protected_by = excluded.protected_by, protected_at = pg_catalog.now()
+    k = excluded.k, mode = excluded.mode, queries = excluded.queries, refusals = excluded.refusals, seconds = excluded.seconds,
+    rows = excluded.rows, beside_releases = excluded.beside_releases, noise = excluded.noise, exact_for = excluded.exact_for,
+    protected_by = excluded.protected_by, protected_at = pg_catalog.now()
 
 -- name: forget_protection(bigint): Removes the rules under which a relation answers queries.
 DELETE FROM kanon.protection WHERE relation = $1::bigint::oid::regclass RETURNING k
@@ -83,8 +83,7 @@ INNER JOIN pg_catalog.pg_roles AS reader
     AND CASE
         WHEN v.oid IS NOT NULL THEN pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')
         ELSE EXISTS (
-            SELECT FROM pg_catalog.pg_default_acl AS d
-            CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS granted
+            SELECT FROM pg_catalog.pg_default_acl AS d CROSS JOIN LATERAL pg_catalog.aclexplode(d.defaclacl) AS granted
             WHERE d.defaclrole = 'kanon_owner'::regrole
                 AND d.defaclnamespace IN (0::oid, 'safe'::regnamespace) AND d.defaclobjtype = 'r'
                 AND granted.privilege_type = 'SELECT'
@@ -98,8 +97,7 @@ GROUP BY bn.nspname, b.relname, p.beside_releases ORDER BY bn.nspname, b.relname
 WITH RECURSIVE covered (protected, relation) AS (
     SELECT p.relation::oid, p.relation::oid FROM kanon.protection AS p
     UNION
-    SELECT c.protected, i.inhrelid FROM covered AS c
-    INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = c.relation
+    SELECT c.protected, i.inhrelid FROM covered AS c INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = c.relation
 )
 SELECT pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, r.name AS release, p.beside_releases AS rule,
     min(reader.rolname::text) AS reader

@@ -49,8 +49,7 @@ SELECT
     (
         SELECT kanon.reader_of(c.oid::regclass, true)
         FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_roles AS o ON o.oid = c.relowner
-        WHERE c.oid = ANY ($1::bigint[]::oid[]) AND NOT o.rolsuper AND o.rolname <> 'kanon_owner' ORDER BY c.oid
-        LIMIT 1
+        WHERE c.oid = ANY ($1::bigint[]::oid[]) AND NOT o.rolsuper AND o.rolname <> 'kanon_owner' ORDER BY c.oid LIMIT 1
     ) AS reader
 
 -- name: pin_planner(): Have relations read as a whole, once, and sorted in memory, until the transaction ends; returns the
@@ -60,16 +59,14 @@ WITH before AS MATERIALIZED (
     SELECT s.name, s.value, pg_catalog.current_setting(s.name, true) AS was
     FROM (
         VALUES
-        ('enable_seqscan', 'on'), ('enable_indexscan', 'off'), ('enable_indexonlyscan', 'off'),
-        ('enable_bitmapscan', 'off'), ('enable_tidscan', 'off'), ('enable_nestloop', 'off'), ('enable_hashjoin', 'on'),
-        ('enable_mergejoin', 'on'), ('enable_material', 'on'), ('enable_memoize', 'off'), ('enable_hashagg', 'on'),
-        ('enable_sort', 'on'),
+        ('enable_seqscan', 'on'), ('enable_indexscan', 'off'), ('enable_indexonlyscan', 'off'), ('enable_bitmapscan', 'off'),
+        ('enable_tidscan', 'off'), ('enable_nestloop', 'off'), ('enable_hashjoin', 'on'), ('enable_mergejoin', 'on'),
+        ('enable_material', 'on'), ('enable_memoize', 'off'), ('enable_hashagg', 'on'), ('enable_sort', 'on'),
         -- from PostgreSQL 16 on
         ('enable_presorted_aggregate', 'off'), ('max_parallel_workers_per_gather', '0'),
         -- the second from PostgreSQL 16 on
-        ('force_parallel_mode', 'off'), ('debug_parallel_query', 'off'), ('synchronize_seqscans', 'off'),
-        ('seq_page_cost', '1'), ('cpu_tuple_cost', '0.01'), ('cpu_operator_cost', '0.0025'), ('hash_mem_multiplier', '2'),
-        ('work_mem', '64MB')
+        ('force_parallel_mode', 'off'), ('debug_parallel_query', 'off'), ('synchronize_seqscans', 'off'), ('seq_page_cost', '1'),
+        ('cpu_tuple_cost', '0.01'), ('cpu_operator_cost', '0.0025'), ('hash_mem_multiplier', '2'), ('work_mem', '64MB')
     ) AS s (name, value)
 )
 SELECT pg_catalog.array_agg(b.name) AS names, pg_catalog.array_agg(b.was) AS was,
@@ -88,8 +85,8 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS sear
     pg_catalog.set_config('extra_float_digits', '1', true) AS extra_float_digits,
     pg_catalog.set_config('bytea_output', 'hex', true) AS bytea_output,
     pg_catalog.set_config('array_nulls', 'on', true) AS array_nulls,
-    pg_catalog.set_config('lc_monetary', 'C', true) AS lc_monetary,
-    pg_catalog.set_config('lc_numeric', 'C', true) AS lc_numeric, pg_catalog.set_config('lc_time', 'C', true) AS lc_time,
+    pg_catalog.set_config('lc_monetary', 'C', true) AS lc_monetary, pg_catalog.set_config('lc_numeric', 'C', true) AS lc_numeric,
+    pg_catalog.set_config('lc_time', 'C', true) AS lc_time,
     pg_catalog.set_config('gin_fuzzy_search_limit', '0', true) AS gin_fuzzy_search_limit,
     pg_catalog.set_config('jit', 'off', true) AS jit
 

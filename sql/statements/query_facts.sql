@@ -17,19 +17,16 @@ links AS MATERIALIZED (
 tops (oid, top, distance) AS (
     SELECT c.oid, c.oid, 0 FROM candidates AS c
     UNION ALL
-    SELECT t.oid, i.inhparent, t.distance + 1
-    FROM tops AS t INNER JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = t.top
+    SELECT t.oid, i.inhparent, t.distance + 1 FROM tops AS t INNER JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = t.top
 ),
 chains (root, step, oid) AS (
     SELECT t.oid, 1, l.parent
     FROM (
-        SELECT DISTINCT ON (t.oid) t.oid, t.top FROM tops AS t INNER JOIN links AS l ON l.child = t.top
-        ORDER BY t.oid, t.distance
+        SELECT DISTINCT ON (t.oid) t.oid, t.top FROM tops AS t INNER JOIN links AS l ON l.child = t.top ORDER BY t.oid, t.distance
     ) AS t
     INNER JOIN links AS l ON l.child = t.top AND l.people IS NOT NULL
     UNION ALL
-    SELECT c.root, c.step + 1, l.parent
-    FROM chains AS c INNER JOIN links AS l ON l.child = c.oid AND l.people IS NOT NULL
+    SELECT c.root, c.step + 1, l.parent FROM chains AS c INNER JOIN links AS l ON l.child = c.oid AND l.people IS NOT NULL
 ),
 targets (oid) AS MATERIALIZED (SELECT c.oid FROM candidates AS c UNION SELECT c.oid FROM chains AS c),
 known (oid) AS MATERIALIZED (
@@ -61,8 +58,7 @@ reads (root, oid) AS (
         INNER JOIN pg_catalog.pg_depend AS d
             ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
             AND d.refclassid = 'pg_catalog.pg_class'::regclass
-        WHERE w.ev_class = r.oid AND w.ev_type = '1'
-            AND NOT EXISTS (SELECT FROM kanon.release AS p WHERE p.storage::oid = r.oid)
+        WHERE w.ev_class = r.oid AND w.ev_type = '1' AND NOT EXISTS (SELECT FROM kanon.release AS p WHERE p.storage::oid = r.oid)
         UNION ALL
         SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = r.oid
     ) AS step
@@ -127,20 +123,17 @@ origins (oid, declared_by, protected_by, linked_by, is_known) AS MATERIALIZED (
 SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
     o.declared_by::bigint AS declared_by, o.protected_by::bigint AS protected_by, o.is_known AS known,
     o.linked_by::bigint AS linked_by,
-    EXISTS (
-        SELECT FROM reads AS r INNER JOIN origins AS b ON b.oid = r.oid WHERE r.root = c.oid AND b.is_known
-    ) AS dependent,
-    p.k, d.identifiers::text[] AS identifiers, d.quasi_identifiers::text[] AS quasi_identifiers,
-    d.sensitive::text[] AS sensitive, d.insensitive::text[] AS insensitive, d.entity::text AS entity,
-    l.columns::text[] AS link_columns, l.parent_columns::text[] AS link_parent_columns, l.parent::bigint AS link_parent,
+    EXISTS (SELECT FROM reads AS r INNER JOIN origins AS b ON b.oid = r.oid WHERE r.root = c.oid AND b.is_known) AS dependent,
+    p.k, d.identifiers::text[] AS identifiers, d.quasi_identifiers::text[] AS quasi_identifiers, d.sensitive::text[] AS sensitive,
+    d.insensitive::text[] AS insensitive, d.entity::text AS entity, l.columns::text[] AS link_columns,
+    l.parent_columns::text[] AS link_parent_columns, l.parent::bigint AS link_parent,
     -- Whose people these are: at the end of links; of a view, those of the only tables of people that it reads.
     CASE
         WHEN o.linked_by IS NOT NULL THEN ARRAY[l.people::bigint]
         WHEN c.relkind IN ('v', 'm') THEN (
             SELECT pg_catalog.array_agg(DISTINCT s.space)
             FROM (
-                SELECT
-                    CASE WHEN f.linked_by IS NOT NULL THEN e.people ELSE coalesce(f.declared_by, r.oid) END::bigint AS space,
+                SELECT CASE WHEN f.linked_by IS NOT NULL THEN e.people ELSE coalesce(f.declared_by, r.oid) END::bigint AS space,
                     pg_catalog.bool_or(f.is_known) OVER () AS is_any_known, f.is_known
                 FROM behind AS r
                 INNER JOIN origins AS f ON f.oid = r.oid
@@ -239,8 +232,7 @@ SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
                 AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready AND i.indpred IS NULL
                 -- rows of inheritance children are not in the index
                 AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid))
-            GROUP BY i.indexrelid, i.indisprimary, i.indnkeyatts
-            HAVING pg_catalog.count(a.attnum) = pg_catalog.count(*)
+            GROUP BY i.indexrelid, i.indisprimary, i.indnkeyatts HAVING pg_catalog.count(a.attnum) = pg_catalog.count(*)
         ) AS k
     ) AS keys
 FROM targets AS u
@@ -257,8 +249,7 @@ ORDER BY c.oid
 
 -- name: query_functions(text[]): Of PostgreSQL's own functions with some names: whether all of a name depend on their arguments
 -- alone.
-SELECT
-    p.proname::text AS name, pg_catalog.bool_and(p.provolatile = 'i' AND p.prokind = 'f' AND NOT p.proretset) AS immutable
+SELECT p.proname::text AS name, pg_catalog.bool_and(p.provolatile = 'i' AND p.prokind = 'f' AND NOT p.proretset) AS immutable
 FROM pg_catalog.pg_proc AS p
 WHERE p.proname = ANY ($1::text[]::name[]) AND p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < 16384
 GROUP BY p.proname

@@ -42,8 +42,7 @@ SELECT kanon.revoke_read_along($1::bigint::oid::regclass, $2::bigint[]::oid[]::r
 
 -- name: code_in_statistics(text): Columns whose statistics would run the code of others: those of ranges compute lengths by a
 -- function of the type.
-SELECT a.attname::text AS name
-FROM pg_catalog.pg_attribute AS a INNER JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+SELECT a.attname::text AS name FROM pg_catalog.pg_attribute AS a INNER JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped
     AND coalesce(a.attstattarget, -1) <> 0
     -- made here, not by PostgreSQL

@@ -3,9 +3,7 @@
 -- copy does not have at their level, or below the lowest level. Of rows that the statement around has grouped.
 SELECT
     coalesce(sum(seen.n * CASE
-        WHEN seen.level >= {{ g.height }} THEN 1
-        WHEN seen.cell IS NULL THEN ({{ g.null_losses }})[seen.level + 1]
-        ELSE known.loss
+        WHEN seen.level >= {{ g.height }} THEN 1 WHEN seen.cell IS NULL THEN ({{ g.null_losses }})[seen.level + 1] ELSE known.loss
     END), 0)::double precision AS loss,
     coalesce(sum(seen.n * CASE
         WHEN seen.level >= {{ g.height }} THEN 1 WHEN seen.cell IS NULL THEN 0 ELSE known.share
@@ -18,8 +16,7 @@ SELECT
 FROM (
     SELECT stored.level, stored.cell, sum(stored.n)::bigint AS n
     FROM (
-        SELECT (pattern >> {{ g.offset }}) & {{ g.mask }} AS level, {{ g.cell }} AS cell, sum(n) AS n FROM held
-        GROUP BY 1, 2
+        SELECT (pattern >> {{ g.offset }}) & {{ g.mask }} AS level, {{ g.cell }} AS cell, sum(n) AS n FROM held GROUP BY 1, 2
     ) AS stored
     GROUP BY 1, 2
 ) AS seen

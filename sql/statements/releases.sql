@@ -9,9 +9,8 @@ SELECT r.name, r.relation::oid::bigint AS base, b.oid IS NOT NULL AS has_base, s
         INNER JOIN pg_catalog.pg_class AS n ON n.oid = t.relation
         ORDER BY t.place
     ) AS nodes,
-    r.k, r.quasi_identifiers::text[] AS quasi_identifiers, r.sensitive::text[] AS sensitive,
-    r.insensitive::text[] AS insensitive, r.entity::text AS entity, r.entity IS NOT NULL AS has_entity,
-    (r.parameters ->> 'remember')::integer AS remember
+    r.k, r.quasi_identifiers::text[] AS quasi_identifiers, r.sensitive::text[] AS sensitive, r.insensitive::text[] AS insensitive,
+    r.entity::text AS entity, r.entity IS NOT NULL AS has_entity, (r.parameters ->> 'remember')::integer AS remember
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS b ON b.oid = r.relation
 LEFT JOIN pg_catalog.pg_class AS s ON s.oid = r.storage
@@ -54,8 +53,7 @@ SELECT
     coalesce(r.changes, kanon.base_changes($2::bigint::oid::regclass)), $12::text::name,
     $14::text[]::name[], $15::text[]::regclass[], $16::text::regclass,
     $17::double precision, $18::double precision, $19::double precision, $20::double precision, r.termination,
-    $21::bigint, $22::text::jsonb, (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c),
-    $23::text::regclass
+    $21::bigint, $22::text::jsonb, (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c), $23::text::regclass
 FROM pg_catalog.jsonb_to_record($11::text::jsonb) AS r (
     k integer, rows bigint, people bigint, row_types bigint, classes bigint, smallest_class bigint,
     average_class double precision, largest_class bigint, suppressed_cells bigint,
@@ -100,8 +98,8 @@ INNER JOIN pg_catalog.pg_attribute AS a
 WHERE r.name = $1::text GROUP BY t.place ORDER BY t.place
 
 -- name: fetch_proof(text): What was said about a published release, and what was asked for that its bound depends on.
-SELECT r.rows, r.weighted_cost, nullif(r.parameters -> 'patterns', 'null'::jsonb)::text AS patterns,
-    r.parameters::text AS parameters
+SELECT
+    r.rows, r.weighted_cost, nullif(r.parameters -> 'patterns', 'null'::jsonb)::text AS patterns, r.parameters::text AS parameters
 FROM kanon.release AS r WHERE r.name = $1::text
 
 -- name: read_mapping(): The mapping behind a release, each column one buffer of 64-bit big-endian numbers; without prices if some

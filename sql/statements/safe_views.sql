@@ -9,9 +9,7 @@ SELECT
 {% endfor %}
     ], NULL) AS kanon_suppressed
 FROM {{ storage }}
-{% if unseen_by %}
-WHERE (SELECT pg_catalog.pg_current_xact_id_if_assigned()) IS DISTINCT FROM {{ unseen_by }}::xid8
-{% endif %}
+{% if unseen_by %}WHERE (SELECT pg_catalog.pg_current_xact_id_if_assigned()) IS DISTINCT FROM {{ unseen_by }}::xid8{% endif %}
 
 -- name: drop_safe_view(): Drops the view that analysts read.
 DROP VIEW {{ view }}

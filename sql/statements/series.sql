@@ -77,8 +77,7 @@ FROM (
         count(DISTINCT m.person) FILTER (WHERE m.left_in IS NULL) AS present_people,
         count(DISTINCT m.person) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
 {% else %}
-        count(*) FILTER (WHERE m.left_in IS NULL) AS present_people,
-        count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
+        count(*) FILTER (WHERE m.left_in IS NULL) AS present_people, count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
 {% endif %}
         min(m.left_in) AS first_left, pg_catalog.bool_or(m.erased) AS erased
     FROM {{ members }} AS m
@@ -105,8 +104,7 @@ WITH present AS (
 {% if entity %}
     SELECT held.cohort, sum(held.n)::bigint AS rows, count(held.person) AS people, pg_catalog.bool_or(held.erased) AS erased
     FROM (
-        SELECT cohort, person, count(*) AS n, pg_catalog.bool_or(erased) AS erased FROM {{ members }}
-        GROUP BY cohort, person
+        SELECT cohort, person, count(*) AS n, pg_catalog.bool_or(erased) AS erased FROM {{ members }} GROUP BY cohort, person
     ) AS held
     GROUP BY held.cohort
 {% else %}
@@ -117,8 +115,7 @@ WITH present AS (
 shown AS (
     SELECT present.cohort FROM present INNER JOIN {{ cohorts }} AS recorded ON recorded.cohort = present.cohort
     WHERE recorded.is_shown
-        AND present.rows = recorded.rows AND present.people = recorded.people AND present.people >= {{ k }}
-        AND NOT present.erased
+        AND present.rows = recorded.rows AND present.people = recorded.people AND present.people >= {{ k }} AND NOT present.erased
 )
 SELECT
     {% for c in cells %}member.{{ c.cell }} AS {{ c.output }}, {% endfor %}
@@ -159,9 +156,7 @@ SELECT e.kanon_row AS row_id FROM entered AS e INNER JOIN costly AS d ON d.class
 WHERE d.together <= {{ most }}
 
 -- name: series/delete_departed_members(): Removes the published cells of those who leave.
-DELETE FROM {{ members }} AS m
-USING {{ fates }} AS f
-WHERE f.cohort = m.cohort AND f.fate = 'leaving' AND m.left_in IS NOT NULL
+DELETE FROM {{ members }} AS m USING {{ fates }} AS f WHERE f.cohort = m.cohort AND f.fate = 'leaving' AND m.left_in IS NOT NULL
 
 -- name: series/delete_empty_cohorts(): Forgets cohorts of which everybody left.
 DELETE FROM {{ cohorts }} WHERE rows = 0
@@ -203,9 +198,7 @@ SELECT coalesce(max(cohort), 0) AS highest FROM {{ cohorts }}
 
 -- name: series/histories(): Each person who left, with what stands for all their departures.
     SELECT left_once.person,
-        pg_catalog.hash_record_extended(
-            ROW(pg_catalog.array_agg(left_once.departure ORDER BY left_once.departure)), 2
-        ) AS origin
+        pg_catalog.hash_record_extended(ROW(pg_catalog.array_agg(left_once.departure ORDER BY left_once.departure)), 2) AS origin
     FROM (
         SELECT DISTINCT person, pg_catalog.hash_record_extended(ROW(cohort, version, since), 1) AS departure
         FROM {{ departed }} WHERE person IS NOT NULL
@@ -225,8 +218,7 @@ GROUP BY m.cohort
 
 -- name: series/insert_departed(bigint): Records who leaves together.
 INSERT INTO {{ departed }} (row_id, person, cohort, version)
-SELECT m.row_id, m.person, m.cohort, $1::bigint FROM {{ members }} AS m
-INNER JOIN {{ fates }} AS f ON f.cohort = m.cohort
+SELECT m.row_id, m.person, m.cohort, $1::bigint FROM {{ members }} AS m INNER JOIN {{ fates }} AS f ON f.cohort = m.cohort
 WHERE f.fate = 'leaving' AND m.left_in IS NOT NULL
 
 -- name: series/insert_members(): Adds the rows of a guarded storage as members of new cohorts.
@@ -277,8 +269,7 @@ SELECT coalesce(sum(rows), 0)::bigint AS rows, coalesce(min(people), 0) AS small
 FROM (
     SELECT count(*) AS rows,
         {% if entity %}count(DISTINCT m.person) AS people{% else %}count(*) AS people{% endif %}
-    FROM {{ members }} AS m WHERE m.cohort IN (SELECT c.cohort FROM {{ cohorts }} AS c WHERE c.is_shown)
-    GROUP BY m.cohort
+    FROM {{ members }} AS m WHERE m.cohort IN (SELECT c.cohort FROM {{ cohorts }} AS c WHERE c.is_shown) GROUP BY m.cohort
 ) AS cohort
 
 -- name: series/settle_cohorts(): Records what became of each cohort. The rows that are counted are those whose cells are stored.

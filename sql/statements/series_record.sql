@@ -1,9 +1,8 @@
 -- name: series/fetch_series(text): A release over time. What it is made of is NULL if it was dropped behind the record's back.
-SELECT
-    s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns, s.cohorts_ever,
+SELECT s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns, s.cohorts_ever,
     s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows, ke.relname::text AS key_view,
-    cu.relname::text AS current_rows, me.relname::text AS members, co.relname::text AS cohorts,
-    de.relname::text AS departed, pe.relname::text AS pending
+    cu.relname::text AS current_rows, me.relname::text AS members, co.relname::text AS cohorts, de.relname::text AS departed,
+    pe.relname::text AS pending
 FROM kanon.series AS s
 LEFT JOIN pg_catalog.pg_class AS ke ON ke.oid = s.key_view
 LEFT JOIN pg_catalog.pg_class AS cu ON cu.oid = s.current_rows
@@ -16,8 +15,7 @@ WHERE s.release = $1::text
 -- name: series/store_series(text, text, text, text[], text, text, text, text, text, text):
 -- Records a release over time that starts.
 INSERT INTO kanon.series (
-    release, version, request, weights, key_columns, current_rows, members, cohorts, departed, pending, cohorts_ever,
-    key_view
+    release, version, request, weights, key_columns, current_rows, members, cohorts, departed, pending, cohorts_ever, key_view
 )
 VALUES (
     $1::text, 1, $2::text::jsonb, $3::text::jsonb, $4::text[]::name[], $5::text::regclass, $6::text::regclass,
@@ -62,8 +60,7 @@ DELETE FROM kanon.series WHERE release = $1::text
 -- version.
 SELECT waits.origin, waits.returns
 FROM (
-    SELECT origin, returns, count(DISTINCT person) AS people FROM {{ pending }} WHERE origin IS NOT NULL
-    GROUP BY origin, returns
+    SELECT origin, returns, count(DISTINCT person) AS people FROM {{ pending }} WHERE origin IS NOT NULL GROUP BY origin, returns
 ) AS waits
 WHERE waits.people >= {{ k }}
     AND CASE waits.returns
@@ -78,14 +75,10 @@ WHERE waits.people >= {{ k }}
         )
         WHEN 'person' THEN NOT EXISTS (
             SELECT FROM {{ departed }} AS d
-            LEFT JOIN (SELECT DISTINCT person FROM {{ pending }} AS w WHERE w.origin = waits.origin) AS p
-                ON p.person = d.person
+            LEFT JOIN (SELECT DISTINCT person FROM {{ pending }} AS w WHERE w.origin = waits.origin) AS p ON p.person = d.person
             GROUP BY d.cohort, d.version, d.since
             HAVING count(DISTINCT p.person) BETWEEN 1 AND {{ k }} - 1
-                OR (
-                    count(p.person) > 0
-                    AND count(DISTINCT d.person) FILTER (WHERE p.person IS NULL) BETWEEN 1 AND {{ k }} - 1
-                )
+                OR (count(p.person) > 0 AND count(DISTINCT d.person) FILTER (WHERE p.person IS NULL) BETWEEN 1 AND {{ k }} - 1)
         )
         ELSE true
     END
@@ -104,10 +97,8 @@ FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.generate_series(0, i.indnkeyatts - 1) AS g (place)
 LEFT JOIN pg_catalog.pg_attribute AS a
     ON a.attrelid = i.indrelid AND a.attnum = i.indkey[g.place] AND a.attnum > 0 AND a.attnotnull
-WHERE i.indrelid = $1::bigint::oid
-    AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready AND i.indpred IS NULL
-GROUP BY i.indexrelid, i.indisprimary HAVING count(a.attnum) = count(*) ORDER BY i.indisprimary DESC, i.indexrelid
-LIMIT 1
+WHERE i.indrelid = $1::bigint::oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready AND i.indpred IS NULL
+GROUP BY i.indexrelid, i.indisprimary HAVING count(a.attnum) = count(*) ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1
 
 -- name: series/key_still_holds(bigint, text, text[]): The columns by which a release over time knows rows, as they are called
 -- now, and whether an index over all or some of them still tells rows apart at every moment. Without a view of them they are
@@ -121,8 +112,7 @@ WITH known AS (
                 SELECT FROM pg_catalog.pg_rewrite AS w
                 INNER JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
                 WHERE w.ev_class = pg_catalog.to_regclass($2::text)
-                    AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = a.attrelid
-                    AND d.refobjsubid = a.attnum
+                    AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum
             )
         END
 )
@@ -188,9 +178,7 @@ FROM (
 {% for c in columns %}
                 {{ c.name }} AS {{ c.alias }}{% if not loop.last or keys or entity %},{% endif %}
 {% endfor %}
-{% for k in keys %}
-                {{ k.expression }} AS {{ k.alias }}{% if not loop.last or entity %},{% endif %}
-{% endfor %}
+                {% for k in keys %}{{ k.expression }} AS {{ k.alias }}{% if not loop.last or entity %},{% endif %} {% endfor %}
                 {% if entity %}{{ entity.expression }} AS person{% endif %}
             FROM {{ relation }}
         ) AS plain
@@ -199,8 +187,7 @@ FROM (
 
 -- name: series/create_key_view(): Which columns identify the rows of a base relation: the view follows them when they are
 -- renamed, or restored elsewhere.
-CREATE VIEW {{ view }} AS
-SELECT {% for k in keys %}{{ k }}{% if not loop.last %}, {% endif %}{% endfor %} FROM {{ relation }}
+CREATE VIEW {{ view }} AS SELECT {% for k in keys %}{{ k }}{% if not loop.last %}, {% endif %}{% endfor %} FROM {{ relation }}
 
 -- name: series/drop_table(): Drops a table behind a release over time.
 DROP TABLE IF EXISTS {{ table }}
@@ -226,8 +213,7 @@ SELECT coalesce((SELECT c.relispopulated FROM pg_catalog.pg_class AS c WHERE c.o
 -- in both with fewer than k people.
 SELECT coalesce(sum(people) FILTER (WHERE people < {{ k }}), 0)::bigint AS exposed, coalesce(min(people), 0) AS smallest
 FROM (
-    SELECT count(DISTINCT m.person) AS people FROM {{ members }} AS m
-    INNER JOIN {{ earlier }} AS e ON e.person = m.person
+    SELECT count(DISTINCT m.person) AS people FROM {{ members }} AS m INNER JOIN {{ earlier }} AS e ON e.person = m.person
     GROUP BY m.cohort, e.cohort
 ) AS both_classes
 

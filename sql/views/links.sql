@@ -28,8 +28,7 @@ ends (oid, person) AS (
                 WHERE i.indrelid = a.attrelid AND i.indisprimary AND i.indimmediate AND i.indisvalid
                     AND a.attnum = ANY (pg_catalog.string_to_array(i.indkey::text, ' ')::smallint[])
                     AND NOT EXISTS (
-                        SELECT
-                        FROM pg_catalog.pg_class AS r INNER JOIN pg_catalog.pg_inherits AS h ON h.inhparent = r.oid
+                        SELECT FROM pg_catalog.pg_class AS r INNER JOIN pg_catalog.pg_inherits AS h ON h.inhparent = r.oid
                         WHERE r.oid = a.attrelid AND r.relkind = 'r'
                     )
             )
@@ -42,8 +41,7 @@ ways (child, oid) AS (
     UNION
     SELECT w.child, s.parent FROM ways AS w INNER JOIN sound AS s ON s.child = w.oid
 )
-SELECT
-    l.child, l.parent, l.columns, l.parent_columns, s.name AS foreign_key, e.oid::regclass AS people, e.person, l.linked_by,
+SELECT l.child, l.parent, l.columns, l.parent_columns, s.name AS foreign_key, e.oid::regclass AS people, e.person, l.linked_by,
     l.linked_at
 FROM kanon.link AS l
 INNER JOIN pg_catalog.pg_class AS c ON c.oid = l.child::oid

@@ -50,17 +50,17 @@ CREATE OR REPLACE VIEW kanon.releases (
 ) AS
 SELECT r.name AS release, pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name)) AS view,
     CASE WHEN c.oid IS NOT NULL THEN r.relation END AS base, r.storage, r.parameters, r.quasi_identifiers, r.sensitive,
-    r.insensitive, r.entity, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class,
-    r.largest_class, r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
-    r.bound_method, r.usefulness, r.elapsed,
+    r.insensitive, r.entity, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
+    r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method, r.bound_method,
+    r.usefulness, r.elapsed,
     -- Counters that went down were reset (crash, restore): how much changed is not known.
     CASE WHEN now_.changes >= r.base_changes_at_publish THEN now_.changes - r.base_changes_at_publish END
         AS changes_since,
     r.published_by, r.published_at,
     {% for one in model_parameters %}(r.parameters ->> {{ one.key }})::{{ one.type }} AS {{ one.column }}, {% endfor %}
     r.generalized, r.certainty_penalty, r.generalization_height, r.entropy_loss, r.marginal_divergence, r.refreshed_at,
-    r.termination, coalesce(s.version, m.newest) AS version, s.pending_people, s.longest_wait, s.withheld_rows,
-    s.retained_rows, m.versions AS remembered_versions, m.bytes AS remembered_bytes
+    r.termination, coalesce(s.version, m.newest) AS version, s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows,
+    m.versions AS remembered_versions, m.bytes AS remembered_bytes
 FROM kanon.release AS r
 LEFT JOIN kanon.series AS s ON s.release = r.name
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid

@@ -19,8 +19,7 @@ WITH known AS (
     LEFT JOIN kanon.protection AS p ON p.relation::oid = d.relation::oid
 ),
 counted AS (
-    SELECT
-        'table' AS kind, known.relation::text AS relation, coalesce(greatest(known.release_k, known.protection_k), 2) AS k,
+    SELECT 'table' AS kind, known.relation::text AS relation, coalesce(greatest(known.release_k, known.protection_k), 2) AS k,
         CASE
             WHEN known.release_k >= coalesce(known.protection_k, 0) THEN 'release'
             WHEN known.protection_k IS NOT NULL THEN 'protection'

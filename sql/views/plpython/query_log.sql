@@ -12,7 +12,6 @@ CREATE OR REPLACE VIEW kanon.query_log (
     blocked_by, -- Entries of which figures conflicted with it.
     forgotten -- Whether new answers are compared with it no more.
 ) AS
-SELECT relation, entry, asked_at, login, role, query, parameters, outcome, reason, blocked_by, forgotten
-FROM kanon.query_log();
+SELECT relation, entry, asked_at, login, role, query, parameters, outcome, reason, blocked_by, forgotten FROM kanon.query_log();
 GRANT SELECT ON TABLE kanon.query_log TO kanon_owner, kanon_curator;
 COMMENT ON VIEW kanon.query_log IS 'Who asked what about protected tables, when, and whether it was answered; holds nothing of the data.';
