@@ -9,8 +9,6 @@ CREATE TABLE IF NOT EXISTS kanon.base (
     CHECK ((relation IS NULL) <> (answers_for IS NULL))
 );
 COMMENT ON TABLE kanon.base IS 'Which role reads which relation.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.base TO kanon_owner;
-GRANT SELECT ON TABLE kanon.base TO kanon_analyst, kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.declaration (
     relation regclass PRIMARY KEY, -- The table or view.
@@ -25,8 +23,6 @@ CREATE TABLE IF NOT EXISTS kanon.declaration (
     declared_at timestamptz NOT NULL DEFAULT pg_catalog.now() -- When it was declared.
 );
 COMMENT ON TABLE kanon.declaration IS 'The roles that columns of a table play, as declared with kanon_declare.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.declaration TO kanon_owner;
-GRANT SELECT ON TABLE kanon.declaration TO kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.hierarchy (
     name text NOT NULL, -- Name of the hierarchy.
@@ -45,7 +41,6 @@ CREATE TABLE IF NOT EXISTS kanon.hierarchy (
     PRIMARY KEY (name, version)
 );
 COMMENT ON TABLE kanon.hierarchy IS 'Stored generalization hierarchies, one row per version; read kanon.hierarchies instead.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.hierarchy TO kanon_owner;
 
 CREATE TABLE IF NOT EXISTS kanon.hierarchy_value (
     hierarchy text NOT NULL, -- Name of the hierarchy.
@@ -56,7 +51,6 @@ CREATE TABLE IF NOT EXISTS kanon.hierarchy_value (
     FOREIGN KEY (hierarchy, version) REFERENCES kanon.hierarchy (name, version) ON DELETE CASCADE
 );
 COMMENT ON TABLE kanon.hierarchy_value IS 'The values of stored hierarchies with their nodes.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.hierarchy_value TO kanon_owner;
 
 CREATE TABLE IF NOT EXISTS kanon.link (
     child regclass PRIMARY KEY, -- The table whose rows belong to somebody.
@@ -67,8 +61,6 @@ CREATE TABLE IF NOT EXISTS kanon.link (
     linked_at timestamptz NOT NULL DEFAULT pg_catalog.now() -- When it was linked.
 );
 COMMENT ON TABLE kanon.link IS 'The tables whose rows belong to people of other tables, as linked with kanon_link.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.link TO kanon_owner;
-GRANT SELECT ON TABLE kanon.link TO kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.protection (
     relation regclass PRIMARY KEY, -- The table or view.
@@ -85,8 +77,6 @@ CREATE TABLE IF NOT EXISTS kanon.protection (
     exact_for regrole[] NOT NULL DEFAULT '{}' -- Roles whose members are answered exactly, although there is noise.
 );
 COMMENT ON TABLE kanon.protection IS 'The tables that answer queries, and under which rules, as set with kanon_protect.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.protection TO kanon_owner;
-GRANT SELECT ON TABLE kanon.protection TO kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.record (
     space regclass PRIMARY KEY, -- The table whose people these are: tables that are linked to it share its record.
@@ -95,8 +85,6 @@ CREATE TABLE IF NOT EXISTS kanon.record (
     begun_at timestamptz NOT NULL DEFAULT pg_catalog.now() -- When it was begun.
 );
 COMMENT ON TABLE kanon.record IS 'The records of answers about people; stay when their tables are no longer protected.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.record TO kanon_owner;
-GRANT SELECT ON TABLE kanon.record TO kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.record_mark (
     name text NOT NULL, -- The record, as in kanon.record.
@@ -106,8 +94,6 @@ CREATE TABLE IF NOT EXISTS kanon.record_mark (
 );
 CREATE INDEX IF NOT EXISTS record_mark_name ON kanon.record_mark (name, events);
 COMMENT ON TABLE kanon.record_mark IS 'How far records of answers were written; the last mark of each counts.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.record_mark TO kanon_owner;
-GRANT SELECT ON TABLE kanon.record_mark TO kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.release (
     name text PRIMARY KEY, -- Name of the view in schema safe.
@@ -157,15 +143,12 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     source regclass -- What the materialized view reads of the base table, with the rights of the table's reader; NULL for a release over time.
 );
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.release TO kanon_owner;
-GRANT SELECT ON TABLE kanon.release TO kanon_reader;
 
 CREATE TABLE IF NOT EXISTS kanon.release_lock (
     name text PRIMARY KEY, -- Name of the release.
     generation bigint NOT NULL DEFAULT 0 -- How often it was published; part of the names of its storage.
 );
 COMMENT ON TABLE kanon.release_lock IS 'One row per release name; a call locks its row, so that calls never interleave.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.release_lock TO kanon_owner;
 
 CREATE TABLE IF NOT EXISTS kanon.remembered (
     release text, -- Name of the release, as in kanon.release.
@@ -179,7 +162,6 @@ CREATE TABLE IF NOT EXISTS kanon.remembered (
     PRIMARY KEY (release, version)
 );
 COMMENT ON TABLE kanon.remembered IS 'The versions of releases that kanon_composition can look at although readers see a later one.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.remembered TO kanon_owner;
 
 -- Who calls an API function. Inside a definer function the caller's own role is out of sight, and the login is
 -- not it: maintenance by a superuser runs the code of a table's owner with that owner's rights only. So the API
@@ -193,8 +175,6 @@ CREATE TABLE kanon.request (
     transaction xid8 NOT NULL DEFAULT pg_catalog.pg_current_xact_id() -- The transaction of the call; a row is good for no other.
 );
 COMMENT ON TABLE kanon.request IS 'Calls that are being served; empty between transactions.';
-GRANT SELECT, DELETE ON TABLE kanon.request TO kanon_owner;
-GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;
 
 CREATE TABLE IF NOT EXISTS kanon.series (
     release text PRIMARY KEY, -- Name of the release, as in kanon.release.
@@ -215,7 +195,6 @@ CREATE TABLE IF NOT EXISTS kanon.series (
     key_view regclass -- View of these columns, which follows them when they are renamed.
 );
 COMMENT ON TABLE kanon.series IS 'The releases over time, one row each; kanon.releases shows their figures.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.series TO kanon_owner;
 
 CREATE TABLE IF NOT EXISTS kanon.version (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), -- Always true; keeps the table at one row.
@@ -231,4 +210,15 @@ CREATE TABLE IF NOT EXISTS kanon.version (
     updated_at timestamptz NOT NULL DEFAULT pg_catalog.now() -- When it was last installed.
 );
 COMMENT ON TABLE kanon.version IS 'One row: the installed version and what the installation changed outside its schemas.';
-GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE kanon.version TO kanon_owner;
+
+-- Who may use them.
+GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE
+    kanon.base, kanon.declaration, kanon.hierarchy, kanon.hierarchy_value, kanon.link, kanon.protection, kanon.record,
+    kanon.record_mark, kanon.release, kanon.release_lock, kanon.remembered, kanon.series, kanon.version
+TO kanon_owner;
+GRANT SELECT ON TABLE kanon.base TO kanon_analyst, kanon_reader;
+GRANT SELECT ON TABLE
+    kanon.declaration, kanon.link, kanon.protection, kanon.record, kanon.record_mark, kanon.release
+TO kanon_reader;
+GRANT SELECT, DELETE ON TABLE kanon.request TO kanon_owner;
+GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;

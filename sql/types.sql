@@ -11,7 +11,6 @@ CREATE TYPE kanon.composition AS (
     assumed_rows bigint -- Further rows that are only taken for the ones that a release shows, because they look like them; they may have changed places since, and whoever they are counts as alone. 0 and no unseen rows: everything is exact. Else somebody may have more candidates than said, nobody fewer.
 );
 COMMENT ON TYPE kanon.composition IS 'What the readers of several releases see together, as kanon_composition returns it.';
-GRANT USAGE ON TYPE kanon.composition TO kanon_curator;
 
 CREATE TYPE kanon.curve_point AS (
     k integer, -- Fewest people that share any combination of quasi-identifiers.
@@ -28,7 +27,6 @@ CREATE TYPE kanon.curve_point AS (
     termination text -- How the search ended: optimal (proven), goal (the proven gap is small enough), exhausted (nothing better found), time (time_limit was over), memory (kanon.memory_budget was used up).
 );
 COMMENT ON TYPE kanon.curve_point IS 'What one k costs, as kanon_curve returns it.';
-GRANT USAGE ON TYPE kanon.curve_point TO kanon_curator;
 
 CREATE TYPE kanon.identifying_set AS (
     columns name[], -- The columns; without any one of them fewer rows would differ.
@@ -42,7 +40,6 @@ CREATE TYPE kanon.identifying_set AS (
     termination text -- How the search ended: optimal (no set has fewer columns, proven), exhausted (nothing better found), time (time_limit was over).
 );
 COMMENT ON TYPE kanon.identifying_set IS 'A set of columns that tells rows apart as well as all columns do, as kanon_identify returns it.';
-GRANT USAGE ON TYPE kanon.identifying_set TO kanon_analyst;
 
 CREATE TYPE kanon.measures AS (
     rows bigint, -- Rows of the relation.
@@ -71,7 +68,6 @@ CREATE TYPE kanon.measures AS (
     marginal_divergence double precision -- Mean Kullback-Leibler divergence in bits of what the cells tell of a column's distribution (after Kifer and Gehrke 2006).
 );
 COMMENT ON TYPE kanon.measures IS 'How anonymous a table or view is, as kanon_measure returns it.';
-GRANT USAGE ON TYPE kanon.measures TO kanon_analyst;
 
 CREATE TYPE kanon.point_class AS (
     x double precision, -- First coordinate; NULL for rows without a whole point.
@@ -88,7 +84,6 @@ CREATE TYPE kanon.point_class AS (
     termination text -- How the search ended: optimal (proven), exhausted (nothing better found), time (time_limit was over).
 );
 COMMENT ON TYPE kanon.point_class IS 'A point and its rectangle, as kanon_rectangles returns it.';
-GRANT USAGE ON TYPE kanon.point_class TO kanon_analyst;
 
 CREATE TYPE kanon.release_report AS (
     release text, -- Name of the release: the view of this name in schema safe.
@@ -113,7 +108,6 @@ CREATE TYPE kanon.release_report AS (
     termination text -- How the search ended: optimal (proven), goal (the proven gap is small enough), exhausted (nothing better found), time (time_limit was over), memory (kanon.memory_budget was used up).
 );
 COMMENT ON TYPE kanon.release_report IS 'The report of a release, as kanon_anonymize returns it.';
-GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;
 
 CREATE TYPE kanon.risk AS (
     relation text, -- The table, view or release.
@@ -139,7 +133,6 @@ CREATE TYPE kanon.risk AS (
     termination text -- How the search for minimal uniques ended: optimal (all are counted), exhausted, time (time_limit was over: larger ones are not counted). All other figures are whole.
 );
 COMMENT ON TYPE kanon.risk IS 'How likely people are found again in a relation, as kanon_risk returns it.';
-GRANT USAGE ON TYPE kanon.risk TO kanon_analyst;
 
 CREATE TYPE kanon.suggestion AS (
     "column" name, -- The column.
@@ -152,7 +145,6 @@ CREATE TYPE kanon.suggestion AS (
     restored_by name[] -- Columns each of which tells this one's value: suppressing this one alone hides nothing.
 );
 COMMENT ON TYPE kanon.suggestion IS 'A proposed role of a column, as kanon_suggest returns it; nothing is declared by it.';
-GRANT USAGE ON TYPE kanon.suggestion TO kanon_analyst;
 
 CREATE TYPE kanon.value_class AS (
     value text, -- The value as text; NULL for missing ones.
@@ -167,7 +159,6 @@ CREATE TYPE kanon.value_class AS (
     termination text -- How the search ended: optimal (proven), exhausted (nothing better found), time (time_limit was over).
 );
 COMMENT ON TYPE kanon.value_class IS 'A value and its class, as kanon_intervals, kanon_groups and kanon_regions return it.';
-GRANT USAGE ON TYPE kanon.value_class TO kanon_analyst;
 
 CREATE TYPE kanon.violating_set AS (
     columns name[], -- The columns; no proper subset of them singles out fewer than k people. Empty if the whole table has fewer than k people.
@@ -182,4 +173,9 @@ CREATE TYPE kanon.violating_set AS (
     termination text -- How the search ended: optimal (every set that was asked for is listed), exhausted (some may be missing), time (time_limit was over: sets or figures may be missing).
 );
 COMMENT ON TYPE kanon.violating_set IS 'A minimal set of columns that singles out fewer than k people, as kanon_audit returns it. Figures are NULL where the time did not suffice.';
-GRANT USAGE ON TYPE kanon.violating_set TO kanon_analyst;
+
+-- Who may use them.
+GRANT USAGE ON TYPE kanon.composition, kanon.curve_point, kanon.release_report TO kanon_curator;
+GRANT USAGE ON TYPE
+    kanon.identifying_set, kanon.measures, kanon.point_class, kanon.risk, kanon.suggestion, kanon.value_class, kanon.violating_set
+TO kanon_analyst;

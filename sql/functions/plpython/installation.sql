@@ -4,11 +4,12 @@ CREATE OR REPLACE FUNCTION kanon.install_check() RETURNS TABLE (item text, ok bo
 LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS {{ python("installation.install_check()") }};
 COMMENT ON FUNCTION kanon.install_check IS 'Proves that everything works; called by kanon_install_check.';
-GRANT EXECUTE ON FUNCTION kanon.install_check TO kanon_analyst;
 
 CREATE OR REPLACE FUNCTION kanon.versions()
 RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text, installed_by text)
 LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS {{ python("installation.version()") }};
 COMMENT ON FUNCTION kanon.versions IS 'Shows versions; called by kanon_version.';
-GRANT EXECUTE ON FUNCTION kanon.versions TO kanon_analyst;
+
+-- Who may use them.
+GRANT EXECUTE ON FUNCTION kanon.install_check, kanon.versions TO kanon_analyst;
