@@ -66,21 +66,6 @@ WHERE me.rolname = current_user AND d.datname = pg_catalog.current_database()
 -- its version had.
 SELECT pg_catalog.to_jsonb(v)::text AS recorded FROM kanon.version AS v
 
--- name: record_version(text, text, boolean, boolean, boolean, boolean, boolean, text[]): Writes the version row; what an earlier
--- installation created or revoked stays recorded.
-INSERT INTO kanon.version AS v (
-    version, api_schema, plpython, created_extension, created_api_schema, revoked_temporary,
-    revoked_create_database, revoked_create_schemas
-)
-VALUES ($1, $2::name, $3, $4, $5, $6, $7, $8::name[])
-ON CONFLICT (only_row) DO UPDATE SET
-    version = excluded.version, api_schema = excluded.api_schema, plpython = excluded.plpython,
-    created_extension = v.created_extension OR excluded.created_extension,
-    created_api_schema = v.created_api_schema OR excluded.created_api_schema,
-    revoked_temporary = v.revoked_temporary OR excluded.revoked_temporary,
-    revoked_create_database = v.revoked_create_database OR excluded.revoked_create_database,
-    revoked_create_schemas = v.revoked_create_schemas || excluded.revoked_create_schemas, updated_at = pg_catalog.now()
-
 -- name: create_api_schema(): The schema of the functions for users.
 CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner
 
@@ -178,9 +163,6 @@ WHERE n.nspname IN ('public', $1) AND a.grantee = 0 AND a.privilege_type = 'CREA
 
 -- name: grant_public(): Gives a right on the database or a schema back to PUBLIC.
 GRANT {{ privilege }} ON {{ kind }} {{ name }} TO PUBLIC
-
--- name: revoke_public(): Takes a right on the database or a schema from PUBLIC.
-REVOKE {{ privilege }} ON {{ kind }} {{ name }} FROM PUBLIC
 
 -- name: create_probe(): A function of this session alone that tells what the server's Python can see.
 CREATE FUNCTION pg_temp.kanon_probe(arguments text) RETURNS text LANGUAGE plpython3u AS {{ body }}
