@@ -165,14 +165,14 @@ END
 $type$;"""
 
 
-def _python_body(call: str) -> Fragment:
+def _python_body(call: str, quote: str = "$function$") -> Fragment:
     """Return the body of a function in PL/Python, of three lines: all else is in ``kanon_pg.plpython``."""
     lines = (
         'plpy.execute("select kanon.boot()")',
         "from kanon_pg import plpython",
         f"return plpython.{call}",
     )
-    return Fragment("\n".join(["$function$", *lines, "$function$"]))
+    return Fragment("\n".join([quote, *lines, quote]))
 
 
 def _served(operation: str | None = None, *, caller: Callable[[], str]) -> str:
