@@ -39,7 +39,7 @@ _OBJECT = re.compile(
     r"(.*?)^(?=COMMENT ON \1 \2 IS )",
     re.MULTILINE | re.DOTALL,
 )
-_COLUMN = re.compile(r"^    (\w+|\"[^\"]+\").* -- (.+)$", re.MULTILINE)
+_COLUMN = re.compile(r"^    (\w+|\"[^\"]+\").*? -- (.+)$", re.MULTILINE)
 _NAMED = re.compile(rf"\bFUNCTION\s+{_NAME}(?:,\s+{_NAME})*(?=\s+(?:OWNER|FROM|IS|TO)\s)")
 
 OPERATIONS: Mapping[str, Operation[Any]] = {
