@@ -9,8 +9,7 @@ BEGIN
         -- CREATE SCHEMA IF NOT EXISTS would leave one that a node has to its owner
         SELECT pg_catalog.string_agg(asked.node, ', ' ORDER BY asked.node) INTO taken
         FROM (
-{% include "distributed/ask_nodes.sql" %}
-
+{% include "distributed/ask_nodes" %}
         ) AS asked
         WHERE asked.state IS NULL OR asked.state = 'open';
         IF taken IS NOT NULL THEN

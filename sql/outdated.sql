@@ -8,8 +8,7 @@ DECLARE
     own CONSTANT text[] := ARRAY(
         SELECT present.function
         FROM (
-{% include "own_functions.sql" %}
-
+{% include "own_functions" %}
         ) AS present
     );
 BEGIN
@@ -24,8 +23,7 @@ BEGIN
         ) > 1
     LOOP
         FOR found IN EXECUTE $users$
-{% include "function_users.sql" %}
-
+{% include "function_users" %}
         $users$ USING one LOOP
             users := users || found;
         END LOOP;

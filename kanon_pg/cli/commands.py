@@ -6,8 +6,10 @@ their time to import.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib import import_module
+from pkgutil import get_data
 from typing import Any
 
 import typer
@@ -36,13 +38,25 @@ class CommandEntry:
         Module below ``kanon_pg.cli``.
     function : str
         The function in it; its docstring is the help of the command.
+    panel : str
+        Heading under which it is listed.
+    context : dict
+        Settings of Click.
     """
 
     module: str
     function: str
     panel: str
-    summary: str
     context: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring, read without importing the module."""
+        source = get_data("kanon_pg.cli", f"{self.module}.py") or b""
+        head = re.search(
+            rf'^def {self.function}\(.*?"""(.+?)(?:"""|\n)', source.decode(), re.DOTALL | re.MULTILINE
+        )
+        return head[1] if head else ""
 
 
 INTERRUPTED = 130
@@ -51,125 +65,48 @@ INTERRUPTED = 130
 PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 COMMANDS = {
-    "up": CommandEntry("cluster", "up", SERVER, "Start the private server, ready for use; print its DSN."),
-    "down": CommandEntry("cluster", "down", SERVER, "Stop the private server."),
-    "status": CommandEntry("cluster", "status", SERVER, "Say whether the private server runs, and where."),
-    "dsn": CommandEntry("cluster", "dsn", SERVER, "Print how to connect to the private server."),
-    "psql": CommandEntry("cluster", "psql", SERVER, "Run psql on the private server.", PASS_ON),
-    "demo": CommandEntry(
-        "demo", "demo", SERVER, "Show what kanon_pg does, step by step, on a generated table."
-    ),
-    "install": CommandEntry(
-        "install", "install", DATABASES, "Install kanon into a database, or bring it up to date."
-    ),
-    "uninstall": CommandEntry(
-        "install",
-        "uninstall",
-        DATABASES,
-        "Remove kanon from a database with all releases; your own tables stay.",
-    ),
-    "check": CommandEntry(
-        "install",
-        "check",
-        DATABASES,
-        "Prove that everything works in a database, in seconds; leaves nothing behind.",
-    ),
-    "extension install": CommandEntry(
-        "install",
-        "install_extension",
-        DATABASES,
-        "Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.",
-    ),
-    "compile": CommandEntry(
-        "install",
-        "compile_",
-        DATABASES,
-        "Compile the solvers, once for every account of this machine.",
-    ),
-    "gateway": CommandEntry(
-        "queries",
-        "gateway",
-        DATABASES,
-        "Let any PostgreSQL client ask about protected tables, through a checked connection.",
-    ),
-    "load": CommandEntry("tables", "load", TABLES, "Load a CSV file into a table."),
-    "export": CommandEntry("tables", "export", TABLES, "Write a release to a CSV or Parquet file."),
-    "suggest": CommandEntry(
-        "audit", "suggest", RELEASES, "Propose a role for each column of a table, with reasons."
-    ),
-    "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),
-    "undeclare": CommandEntry("release", "undeclare", RELEASES, "Forget the roles of a table's columns."),
-    "link": CommandEntry(
-        "release", "link", RELEASES, "Say that the rows of one table belong to the people of another."
-    ),
-    "unlink": CommandEntry(
-        "release", "unlink", RELEASES, "Forget whose people the rows of a table belong to."
-    ),
-    "links": CommandEntry("release", "links", RELEASES, "List the links between tables."),
-    "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
-    "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
-    "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),
-    "audit": CommandEntry(
-        "audit", "audit", RELEASES, "Find every minimal set of columns that singles people out."
-    ),
-    "risk": CommandEntry(
-        "analyses", "risk", RELEASES, "Say how likely people are found again in a table and in its releases."
-    ),
-    "identify": CommandEntry(
-        "analyses", "identify", RELEASES, "Find few columns that tell rows apart as well as all columns do."
-    ),
-    "measure": CommandEntry(
-        "analyses", "measure", RELEASES, "Measure how anonymous a table, view or release is."
-    ),
-    "curve": CommandEntry(
-        "analyses", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
-    ),
-    "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
-    "composition": CommandEntry(
-        "release",
-        "composition",
-        RELEASES,
-        "Say what several releases of a table, put side by side, tell about people.",
-    ),
-    "certificate": CommandEntry(
-        "release",
-        "certificate",
-        RELEASES,
-        "Write what proves the bound of a release, without values, to a file.",
-    ),
-    "hierarchy build": CommandEntry(
-        "hierarchy", "build", HIERARCHIES, "Build a hierarchy over the values of a column, and store it."
-    ),
-    "hierarchy load": CommandEntry(
-        "hierarchy", "load", HIERARCHIES, "Store a hierarchy from a CSV file or a table."
-    ),
-    "hierarchy list": CommandEntry("hierarchy", "list_all", HIERARCHIES, "List the stored hierarchies."),
-    "hierarchy show": CommandEntry(
-        "hierarchy", "show_one", HIERARCHIES, "Show a stored hierarchy as a tree, or draw it."
-    ),
-    "hierarchy drop": CommandEntry(
-        "hierarchy", "drop", HIERARCHIES, "Forget a stored hierarchy; releases made with it stay."
-    ),
-    "group intervals": CommandEntry(
-        "analyses",
-        "intervals",
-        GROUPS,
-        "Group the values of an ordered column into intervals, at the least cost there is.",
-    ),
-    "group labels": CommandEntry("analyses", "labels", GROUPS, "Group the values of a column without order."),
-    "group regions": CommandEntry(
-        "analyses", "regions", GROUPS, "Group the values of a column into regions of neighbours."
-    ),
-    "group rectangles": CommandEntry(
-        "analyses", "rectangles", GROUPS, "Group points into rectangles that do not overlap."
-    ),
-    "query": CommandEntry("queries", "query", QUERIES, "Ask about protected tables."),
-    "check-query": CommandEntry(
-        "queries",
-        "check_query",
-        QUERIES,
-        "Say whether a query is accepted, and mark what is wrong with it.",
-    ),
+    "up": CommandEntry("cluster", "up", SERVER),
+    "down": CommandEntry("cluster", "down", SERVER),
+    "status": CommandEntry("cluster", "status", SERVER),
+    "dsn": CommandEntry("cluster", "dsn", SERVER),
+    "psql": CommandEntry("cluster", "psql", SERVER, PASS_ON),
+    "demo": CommandEntry("demo", "demo", SERVER),
+    "install": CommandEntry("install", "install", DATABASES),
+    "uninstall": CommandEntry("install", "uninstall", DATABASES),
+    "check": CommandEntry("install", "check", DATABASES),
+    "extension install": CommandEntry("install", "install_extension", DATABASES),
+    "compile": CommandEntry("install", "compile_", DATABASES),
+    "gateway": CommandEntry("queries", "gateway", DATABASES),
+    "load": CommandEntry("tables", "load", TABLES),
+    "export": CommandEntry("tables", "export", TABLES),
+    "suggest": CommandEntry("audit", "suggest", RELEASES),
+    "declare": CommandEntry("release", "declare", RELEASES),
+    "undeclare": CommandEntry("release", "undeclare", RELEASES),
+    "link": CommandEntry("release", "link", RELEASES),
+    "unlink": CommandEntry("release", "unlink", RELEASES),
+    "links": CommandEntry("release", "links", RELEASES),
+    "anonymize": CommandEntry("release", "anonymize", RELEASES),
+    "refresh": CommandEntry("release", "refresh", RELEASES),
+    "drop": CommandEntry("release", "drop", RELEASES),
+    "audit": CommandEntry("audit", "audit", RELEASES),
+    "risk": CommandEntry("analyses", "risk", RELEASES),
+    "identify": CommandEntry("analyses", "identify", RELEASES),
+    "measure": CommandEntry("analyses", "measure", RELEASES),
+    "curve": CommandEntry("analyses", "curve", RELEASES),
+    "releases": CommandEntry("release", "releases", RELEASES),
+    "composition": CommandEntry("release", "composition", RELEASES),
+    "certificate": CommandEntry("release", "certificate", RELEASES),
+    "hierarchy build": CommandEntry("hierarchy", "build", HIERARCHIES),
+    "hierarchy load": CommandEntry("hierarchy", "load", HIERARCHIES),
+    "hierarchy list": CommandEntry("hierarchy", "list_all", HIERARCHIES),
+    "hierarchy show": CommandEntry("hierarchy", "show_one", HIERARCHIES),
+    "hierarchy drop": CommandEntry("hierarchy", "drop", HIERARCHIES),
+    "group intervals": CommandEntry("analyses", "intervals", GROUPS),
+    "group labels": CommandEntry("analyses", "labels", GROUPS),
+    "group regions": CommandEntry("analyses", "regions", GROUPS),
+    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS),
+    "query": CommandEntry("queries", "query", QUERIES),
+    "check-query": CommandEntry("queries", "check_query", QUERIES),
 }
 
 

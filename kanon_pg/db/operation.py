@@ -14,9 +14,11 @@ Examples
 ...     "ReadRequest", [("relation", relation), ("time_limit", time_limit, 30.0), ("details", bool, False)]
 ... )
 >>> reading = Operation(ReadRequest)
->>> print(reading.parameters)
+>>> print(f"read({reading.parameters})")
+read(
     relation regclass,
     time_limit interval DEFAULT '30 seconds'
+)
 >>> print(reading.passed)
 relation, extract(epoch FROM time_limit)::double precision
 >>> reading.request("patients", 5.0)
@@ -214,7 +216,7 @@ class Operation(Generic[Request]):
 
 
 def _lines(items: Iterable[str]) -> Fragment:
-    return Fragment(",\n".join(f"    {item}" for item in items))
+    return Fragment("\n" + ",\n".join(f"    {item}" for item in items) + "\n")
 
 
 def _quoted(name: str) -> str:

@@ -213,6 +213,21 @@ def connected_to(target: Any) -> Connection:
     return target
 
 
+@contextmanager
+def notices(connection: Connection) -> Iterator[list[str]]:
+    """Yield a list to which what the server says meanwhile is added, without the mark that it is kanon's."""
+    said: list[str] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        said.append((notice.message_primary or "").removeprefix("kanon: "))
+
+    connection.add_notice_handler(hear)
+    try:
+        yield said
+    finally:
+        connection.remove_notice_handler(hear)
+
+
 _HINT_FOR_ROOT = (
     "Of the commands, only `kanon install`, `kanon check` and `kanon uninstall` act as the server's account "
     "({account}) where root calls them. Call this as that account, `sudo -u {account} kanon ...`, or name "

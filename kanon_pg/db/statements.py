@@ -1,6 +1,7 @@
-"""Named SQL statements: loads ``sql/statements/<name>.sql``, fills in names, declares parameter types.
+"""Named SQL statements: loads them from ``sql/statements``, fills in names, declares parameter types.
 
-A statement file starts with comment lines: what it is for, then one ``-- $n type`` line per parameter.
+A file has the statements of a topic. Each begins with a comment that has its name, its parameters
+by type, and what it is for: ``-- name: forget_lock(text): Forgets the name of a release that is dropped.``
 Bodies are Jinja templates with ``$1`` parameters for values. What a template interpolates must be an
 `Identifier`, a `Literal`, a `Fragment` (the output of another template) or an int: a bare string is a
 programming error that raises, so no value can become SQL text.
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     import jinja2
 
 _TAG = re.compile(r"\{[{%#]")
-_PARAMETER = re.compile(r"^-- \$(\d+) (.+)$", re.MULTILINE)
+_NAME = re.compile(r"^-- name: ([\w/]+)\((.*?)\):.*\n(?:--.*\n)*", re.MULTILINE)
+
+_AFTER_TEXT = re.compile(r"^(?!\s*\{% (?!include)[^%]*%\}$)(.*) %\}$", re.MULTILINE)
+"""Lines of a template that end with a tag and bring text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def _environment() -> jinja2.Environment:
             hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
         ) from error
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader([sql_root() / "statements", sql_root()]),
+        loader=jinja2.FunctionLoader(_template),
         undefined=jinja2.StrictUndefined,
         finalize=_only_sql,
         autoescape=False,  # noqa: S701 - SQL, not HTML; `finalize` admits only quoted types
@@ -88,17 +92,27 @@ def _environment() -> jinja2.Environment:
     )
 
 
+def _template(name: str) -> str:
+    """Return a template in which only lines of nothing but a tag leave no line behind."""
+    return _AFTER_TEXT.sub(r"\1 +%}", _source(name))
+
+
 @cache
+def named_statements() -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """Return the text of each named statement, without its head, and the types of its parameters."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for path in sorted((sql_root() / "statements").glob("*.sql")):
+        _, *parts = _NAME.split(path.read_text(encoding="utf-8"))
+        for name, types, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            found[name] = text.rstrip(), tuple(types.split(", ")) if types else ()
+    return found
+
+
 def _source(name: str) -> str:
-    folders = (sql_root() / "statements", sql_root())
-    files = (folder / f"{name}.sql" for folder in folders)
-    return next(file for file in files if file.is_file()).read_text(encoding="utf-8")
-
-
-@cache
-def _parameter_types(name: str) -> tuple[str, ...]:
-    declared = {int(number): kind.strip() for number, kind in _PARAMETER.findall(_source(name))}
-    return tuple(declared[number] for number in range(1, len(declared) + 1))
+    """Return a named statement, or else the text of a script."""
+    if name in named_statements():
+        return named_statements()[name][0]
+    return (sql_root() / f"{name}.sql").read_text(encoding="utf-8").removesuffix("\n")
 
 
 def render(name: str, /, **parts: Any) -> Fragment:
@@ -107,16 +121,16 @@ def render(name: str, /, **parts: Any) -> Fragment:
     Parameters
     ----------
     name : str
-        File name below ``sql/statements`` without suffix.
+        Of a statement, or of a script: its file below ``sql`` without suffix.
     **parts
         Identifiers, literals, fragments, ints, or lists and records of these.
     """
     source = _source(name)
     if _TAG.search(source) is None:
-        return Fragment(source.removesuffix("\n"))
-    return Fragment(_environment().get_template(f"{name}.sql").render(parts))
+        return Fragment(source)
+    return Fragment(_environment().get_template(name).render(parts))
 
 
 def statement(name: str, /, **parts: Any) -> Statement:
     """Render a named statement into a statement with its parameter types."""
-    return Statement(render(name, **parts).text, _parameter_types(name), name, parts)
+    return Statement(render(name, **parts).text, named_statements()[name][1], name, parts)

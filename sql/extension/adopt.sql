@@ -35,8 +35,7 @@ BEGIN
             FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
             WHERE n.nspname = 'kanon'
                 OR p.oid IN (
-{% include "called_functions.sql" %}
-
+{% include "called_functions" %}
 )
         ) AS ours
         WHERE NOT EXISTS (

@@ -1,8 +1,7 @@
 -- The extension is created where there is nothing of kanon yet.
 DO $fresh$
 BEGIN
-{% include "extension/encoding.sql" %}
-
+{% include "extension/encoding" %}
     IF EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus')
         AND pg_catalog.current_setting('citus.enable_ddl_propagation') = 'on' THEN
         RAISE EXCEPTION USING

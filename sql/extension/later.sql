@@ -14,12 +14,10 @@ BEGIN
                 -- the transaction may have removed everything again
                 IF pg_catalog.to_regrole('kanon_owner') IS NOT NULL THEN
                     EXECUTE $counted$
-{% include "counting.sql" %}
-
+{% include "counting" %}
                     $counted$;
                     EXECUTE $stored$
-{% include "nodes.sql" %}
-
+{% include "nodes" %}
                     $stored$;
                 END IF;
                 RETURN NULL;

@@ -2,8 +2,7 @@
 -- them members.
 DO $unpackaged$
 BEGIN
-{% include "extension/encoding.sql" %}
-
+{% include "extension/encoding" %}
     IF pg_catalog.to_regclass('kanon.version') IS NULL THEN
         RAISE EXCEPTION USING
             ERRCODE = 'KA500',

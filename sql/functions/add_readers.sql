@@ -1,14 +1,8 @@
 -- Makes readers, with their functions, until there are so many; those that are there get their functions anew. Readers own
 -- nothing but these functions and what releases read through them. They can't be logged in as, and nobody is a member.
 -- Citus logs in on other nodes as whoever reads, so there they, and kanon_owner, may log in, and have no other right than to read.
-CREATE OR REPLACE FUNCTION kanon.add_readers(number integer)
-RETURNS integer
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.add_readers(number integer) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     most CONSTANT integer := greatest(number, (
@@ -28,9 +22,7 @@ DECLARE
 BEGIN
     IF most > 1000 THEN
         RAISE EXCEPTION USING
-            ERRCODE = 'KA100',
-            MESSAGE = 'kanon: 1,000 readers are the most.',
-            HINT = 'Undeclare relations that need none any more.';
+            ERRCODE = 'KA100', MESSAGE = 'kanon: 1,000 readers are the most.', HINT = 'Undeclare relations that need none any more.';
     END IF;
     PERFORM set_config('citus.enable_ddl_propagation', 'off', true) WHERE on_citus;
     FOR reader IN 1..most LOOP
@@ -66,23 +58,17 @@ BEGIN
             EXECUTE format('GRANT %I TO CURRENT_USER', role);
             EXECUTE format('GRANT CREATE ON SCHEMA kanon TO %I', role);
         END IF;
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.begin_reading() TO %I', role);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.forget_statements(text[]) TO %I', role);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_base(name, name, text, bigint, boolean) TO %I', role);
-        EXECUTE format('GRANT USAGE ON SCHEMA kanon TO %I', role);
-        EXECUTE format('GRANT USAGE, CREATE ON SCHEMA kanon_bases TO %I', role);
-        -- not USAGE: code of a relation would name whomever it likes as who asks
-        EXECUTE format('GRANT CREATE ON SCHEMA kanon_shown TO %I', role);
-
         EXECUTE format($create$
-CREATE OR REPLACE FUNCTION kanon.read_rows_%1$s(statement text, arguments text[])
-RETURNS SETOF record
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+GRANT EXECUTE ON FUNCTION
+    kanon.begin_reading(), kanon.forget_statements(text[]), kanon.define_base(name, name, text, bigint, boolean)
+TO %2$I;
+GRANT USAGE ON SCHEMA kanon TO %2$I;
+GRANT USAGE, CREATE ON SCHEMA kanon_bases TO %2$I;
+-- not USAGE: code of a relation would name whomever it likes as who asks
+GRANT CREATE ON SCHEMA kanon_shown TO %2$I;
+
+CREATE OR REPLACE FUNCTION kanon.read_rows_%1$s(statement text, arguments text[]) RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
     known CONSTANT text[] := kanon.begin_reading();
@@ -101,56 +87,36 @@ BEGIN
             END IF;
     END;
 END
-$body$
-        $create$, reader);
-        EXECUTE format($create$
-CREATE OR REPLACE FUNCTION kanon.define_%1$s(name name, row_type name, statement text, rows bigint, shown boolean)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+$body$;
+ALTER FUNCTION kanon.read_rows_%1$s(text, text[]) OWNER TO %2$I;
+REVOKE ALL ON FUNCTION kanon.read_rows_%1$s(text, text[]) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.read_rows_%1$s(text, text[]) IS 'Runs a statement of kanon with the rights of %2$I, and takes back what it did to the session.';
+GRANT EXECUTE ON FUNCTION kanon.read_rows_%1$s(text, text[]) TO kanon_owner, kanon_reader;
+
+CREATE OR REPLACE FUNCTION kanon.define_%1$s(name name, row_type name, statement text, rows bigint, shown boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 SET default_tablespace = ''
 AS $body$
 BEGIN
     PERFORM kanon.define_base(name, row_type, statement, rows, shown);
 END
-$body$
-        $create$, reader);
-        EXECUTE format('ALTER FUNCTION kanon.read_rows_%s(text, text[]) OWNER TO %I', reader, role);
-        EXECUTE format('ALTER FUNCTION kanon.define_%s(name, name, text, bigint, boolean) OWNER TO %I', reader, role);
-        EXECUTE format('REVOKE ALL ON FUNCTION kanon.read_rows_%s(text, text[]) FROM PUBLIC', reader);
-        EXECUTE format('REVOKE ALL ON FUNCTION kanon.define_%s(name, name, text, bigint, boolean) FROM PUBLIC', reader);
-        EXECUTE format('COMMENT ON FUNCTION kanon.read_rows_%s(text, text[]) IS %L', reader,
-            format('Runs a statement of kanon with the rights of kanon_base_%s, and takes back what it did to the session.', reader));
-        EXECUTE format('COMMENT ON FUNCTION kanon.define_%s(name, name, text, bigint, boolean) IS %L', reader,
-            format('Defines what a release reads with the rights of kanon_base_%s.', reader));
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_rows_%s(text, text[]) TO kanon_owner, kanon_reader', reader);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.define_%s(name, name, text, bigint, boolean) TO kanon_owner', reader);
+$body$;
+ALTER FUNCTION kanon.define_%1$s(name, name, text, bigint, boolean) OWNER TO %2$I;
+REVOKE ALL ON FUNCTION kanon.define_%1$s(name, name, text, bigint, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.define_%1$s(name, name, text, bigint, boolean) IS 'Defines what a release reads with the rights of %2$I.';
+GRANT EXECUTE ON FUNCTION kanon.define_%1$s(name, name, text, bigint, boolean) TO kanon_owner;
+        $create$, reader, role);
         IF in_server THEN
             EXECUTE format($create$
-CREATE OR REPLACE FUNCTION kanon.read_%1$s()
-RETURNS void
-LANGUAGE plpython3u
-STABLE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $body$
-plpy.execute("select kanon.boot()")
-from kanon_pg import plpython
-return plpython.reading.read()
-$body$
-            $create$, reader);
-            EXECUTE format('ALTER FUNCTION kanon.read_%s() OWNER TO %I', reader, role);
-            EXECUTE format('REVOKE ALL ON FUNCTION kanon.read_%s() FROM PUBLIC', reader);
-            EXECUTE format('COMMENT ON FUNCTION kanon.read_%s() IS %L', reader,
-                format('Runs the statement of the call with the rights of kanon_base_%s; called by itself it finds none.', reader));
-            EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.read_%s() TO kanon_owner, kanon_reader, kanon_analyst', reader);
-            EXECUTE format('GRANT EXECUTE ON FUNCTION kanon.boot() TO %I', role);
+CREATE OR REPLACE FUNCTION kanon.read_%1$s() RETURNS void
+LANGUAGE plpython3u STABLE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {{ python("reading.read()", "$body$") }};
+ALTER FUNCTION kanon.read_%1$s() OWNER TO %2$I;
+REVOKE ALL ON FUNCTION kanon.read_%1$s() FROM PUBLIC;
+COMMENT ON FUNCTION kanon.read_%1$s() IS 'Runs the statement of the call with the rights of %2$I; called by itself it finds none.';
+GRANT EXECUTE ON FUNCTION kanon.read_%1$s() TO kanon_owner, kanon_reader, kanon_analyst;
+GRANT EXECUTE ON FUNCTION kanon.boot() TO %2$I;
+            $create$, reader, role);
         END IF;
         IF NOT is_superuser THEN
             EXECUTE format('REVOKE CREATE ON SCHEMA kanon FROM %I', role);
@@ -185,7 +151,4 @@ $body$
     RETURN most;
 END
 $function$;
-ALTER FUNCTION kanon.add_readers OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.add_readers FROM PUBLIC;
-COMMENT ON FUNCTION kanon.add_readers IS
-'Makes more readers, one for each relation that is declared, published or asked about; for superusers.';
+COMMENT ON FUNCTION kanon.add_readers IS 'Makes more readers, one for each relation that is declared, published or asked about; for superusers.';

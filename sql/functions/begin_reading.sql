@@ -2,14 +2,8 @@
 -- and one that took another's name would be run by whoever has the session, with all their rights. Nor does a rollback move a
 -- cursor back, and whoever knows its name fetches rows that they could not read: so nothing is read while one is open. A cursor that
 -- is being fetched from right now, as the call's own may be, refuses everybody.
-CREATE OR REPLACE FUNCTION kanon.begin_reading()
-RETURNS text[]
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.begin_reading() RETURNS text[]
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     opened name;
@@ -29,13 +23,9 @@ BEGIN
     END LOOP;
     RETURN ARRAY(
         SELECT p.name || E'\n' || p.statement || E'\n' || extract(epoch FROM p.prepare_time)
-        FROM pg_prepared_statements AS p
-        WHERE p.from_sql
+        FROM pg_prepared_statements AS p WHERE p.from_sql
     );
 END
 $function$;
-ALTER FUNCTION kanon.begin_reading OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.begin_reading FROM PUBLIC;
-COMMENT ON FUNCTION kanon.begin_reading IS
-'Prepared statements that SQL made in this session; refuses while the code of a relation could fetch from an open cursor.';
+COMMENT ON FUNCTION kanon.begin_reading IS 'Prepared statements that SQL made in this session; refuses while the code of a relation could fetch from an open cursor.';
 GRANT EXECUTE ON FUNCTION kanon.begin_reading TO kanon_reader;

@@ -1,28 +1,20 @@
 -- Finds a reader for a relation, or for the queries about what its owner protects: the one it has, or one that is free. A reader
 -- is free if nothing is granted to it any more, whoever granted it and why, and nothing is read through it. A claim gives no rights;
 -- these come from who may grant them.
-CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean)
-RETURNS name
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY DEFINER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.claim_reader(relation regclass, for_queries boolean) RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     owner CONSTANT regrole := (SELECT c.relowner FROM pg_class AS c WHERE c.oid = claim_reader.relation);
     found integer;
     candidate record;
 BEGIN
-    SELECT b.reader INTO found
-    FROM kanon.base AS b
+    SELECT b.reader INTO found FROM kanon.base AS b
     WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
     IF found IS NULL THEN
         -- another session may be giving it one; a negative number is no reader's
         PERFORM pg_advisory_xact_lock({{ readers_lock }}, -abs(hashoid(CASE WHEN for_queries THEN owner::oid ELSE claim_reader.relation::oid END)));
-        SELECT b.reader INTO found
-        FROM kanon.base AS b
+        SELECT b.reader INTO found FROM kanon.base AS b
         WHERE CASE WHEN for_queries THEN b.answers_for = owner ELSE b.relation = claim_reader.relation END;
     END IF;
     IF found IS NOT NULL THEN
@@ -36,8 +28,7 @@ BEGIN
             AND to_regproc(replace(r.rolname, 'kanon_base_', 'kanon.define_')) IS NOT NULL
             -- whatever PUBLIC may read
             AND NOT EXISTS (
-                SELECT
-                FROM pg_shdepend AS s
+                SELECT FROM pg_shdepend AS s
                 WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
                     AND s.classid = 'pg_class'::regclass
                     AND s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'a'
@@ -46,24 +37,19 @@ BEGIN
     LOOP
         -- views belong to it where something is read through it; another session may be reading with its rights
         CONTINUE WHEN EXISTS (
-            SELECT
-            FROM pg_class AS c
-            WHERE c.relowner = candidate.role AND c.relnamespace = 'kanon_bases'::regnamespace
+            SELECT FROM pg_class AS c WHERE c.relowner = candidate.role AND c.relnamespace = 'kanon_bases'::regnamespace
         ) OR NOT pg_try_advisory_xact_lock({{ readers_lock }}, candidate.reader);
         BEGIN
             DELETE FROM kanon.base AS b WHERE b.reader = candidate.reader;
             INSERT INTO kanon.base (reader, relation, answers_for)
             VALUES (
-                candidate.reader,
-                CASE WHEN NOT for_queries THEN claim_reader.relation END,
-                CASE WHEN for_queries THEN owner END
+                candidate.reader, CASE WHEN NOT for_queries THEN claim_reader.relation END, CASE WHEN for_queries THEN owner END
             );
         EXCEPTION
             -- in a transaction that does not see what others did since it began
             WHEN unique_violation OR serialization_failure THEN
                 RAISE EXCEPTION USING
-                    ERRCODE = 'KA602',
-                    MESSAGE = 'kanon: Another session gave the relation a reader at the same time.',
+                    ERRCODE = 'KA602', MESSAGE = 'kanon: Another session gave the relation a reader at the same time.',
                     HINT = 'Repeat the call.';
         END;
         RETURN format('kanon_base_%s', candidate.reader);
@@ -74,8 +60,5 @@ BEGIN
         HINT = 'A superuser can make more: SELECT kanon.add_readers(64);';
 END
 $function$;
-ALTER FUNCTION kanon.claim_reader OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.claim_reader FROM PUBLIC;
-COMMENT ON FUNCTION kanon.claim_reader IS
-'Finds a reader for a relation; gives no rights. Called by kanon.grant_read.';
+COMMENT ON FUNCTION kanon.claim_reader IS 'Finds a reader for a relation; gives no rights. Called by kanon.grant_read.';
 GRANT EXECUTE ON FUNCTION kanon.claim_reader TO kanon_analyst;

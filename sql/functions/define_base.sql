@@ -6,12 +6,7 @@
 -- A name can have whatever ends a text between dollars: so the function's body is passed as a literal.
 CREATE OR REPLACE FUNCTION kanon.define_base(name name, row_type name, statement text, rows bigint, shown boolean)
 RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     body CONSTANT text := format(
@@ -65,11 +60,7 @@ BEGIN
         $create$
 CREATE FUNCTION %5$I.%1$I(%3$s)
 RETURNS SETOF kanon_bases.%6$I
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY DEFINER
-CALLED ON NULL INPUT
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT
 ROWS %2$s
 SET search_path = pg_catalog, pg_temp
 AS %4$L
@@ -87,7 +78,4 @@ AS %4$L
     END IF;
 END
 $function$;
-ALTER FUNCTION kanon.define_base OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.define_base FROM PUBLIC;
-COMMENT ON FUNCTION kanon.define_base IS
-'Creates what reads a base relation; called with the rights of its reader.';
+COMMENT ON FUNCTION kanon.define_base IS 'Creates what reads a base relation; called with the rights of its reader.';

@@ -1,13 +1,7 @@
 -- Runs with the caller's rights: lets the reader of a linked table read the tables that its links lead to, as the people of its
 -- rows are found there. A reader for queries of what superusers own gets nothing that others own.
-CREATE OR REPLACE FUNCTION kanon.grant_read_along(relation regclass, above regclass[], for_queries boolean)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.grant_read_along(relation regclass, above regclass[], for_queries boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     one record;
@@ -27,8 +21,5 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.grant_read_along OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.grant_read_along FROM PUBLIC;
-COMMENT ON FUNCTION kanon.grant_read_along IS
-'Lets the reader of a linked table read the tables that its links lead to, if the caller may grant that.';
+COMMENT ON FUNCTION kanon.grant_read_along IS 'Lets the reader of a linked table read the tables that its links lead to, if the caller may grant that.';
 GRANT EXECUTE ON FUNCTION kanon.grant_read_along TO kanon_analyst;

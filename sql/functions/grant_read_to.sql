@@ -1,12 +1,6 @@
 -- Runs with the caller's rights: gives a role of kanon_pg what it needs to read a table.
-CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     base record;
@@ -30,8 +24,7 @@ BEGIN
             END LOOP;
             -- operators of its columns' types are named with their schemas
             FOR types IN
-                SELECT DISTINCT n.oid, n.nspname
-                FROM pg_catalog.pg_attribute AS a
+                SELECT DISTINCT n.oid, n.nspname FROM pg_catalog.pg_attribute AS a
                 INNER JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
                 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
                 WHERE a.attrelid = base.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -42,8 +35,7 @@ BEGIN
             END LOOP;
             -- also where PUBLIC may read it, so that the reader is known to be in use
             IF NOT EXISTS (
-                SELECT
-                FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+                SELECT FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
                 WHERE c.oid = base.oid AND a.grantee = grant_read_to.grantee::regrole AND a.privilege_type = 'SELECT'
             )
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
@@ -61,8 +53,5 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.grant_read_to OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.grant_read_to FROM PUBLIC;
-COMMENT ON FUNCTION kanon.grant_read_to IS
-'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';
+COMMENT ON FUNCTION kanon.grant_read_to IS 'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';
 GRANT EXECUTE ON FUNCTION kanon.grant_read_to TO kanon_analyst;

@@ -1,16 +1,9 @@
 -- The readers that no declaration or release, or no protection, of a relation needs any more.
-CREATE OR REPLACE FUNCTION kanon.idle_readers(relation regclass)
-RETURNS name[]
-LANGUAGE sql
-STABLE
-PARALLEL UNSAFE
-SECURITY DEFINER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.idle_readers(relation regclass) RETURNS name[]
+LANGUAGE sql STABLE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT ARRAY(
-        SELECT pg_catalog.format('kanon_base_%s', b.reader)::name
-        FROM kanon.base AS b
+        SELECT pg_catalog.format('kanon_base_%s', b.reader)::name FROM kanon.base AS b
         WHERE (
             b.relation = idle_readers.relation
             AND NOT EXISTS (SELECT FROM kanon.declaration AS d WHERE d.relation = idle_readers.relation)
@@ -30,8 +23,5 @@ BEGIN ATOMIC
         WHERE NOT EXISTS (SELECT FROM kanon.protection AS p WHERE p.relation = idle_readers.relation)
     );
 END;
-ALTER FUNCTION kanon.idle_readers OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.idle_readers FROM PUBLIC;
-COMMENT ON FUNCTION kanon.idle_readers IS
-'Roles that read a relation for nothing any more; called by kanon.revoke_read.';
+COMMENT ON FUNCTION kanon.idle_readers IS 'Roles that read a relation for nothing any more; called by kanon.revoke_read.';
 GRANT EXECUTE ON FUNCTION kanon.idle_readers TO kanon_analyst;

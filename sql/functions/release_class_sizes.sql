@@ -2,22 +2,10 @@
 -- only the owner role can. Nothing but counts leaves. A class is told apart by all that is published but sensitive
 -- columns: insensitive ones as readers see them, whether their types have an equality or not.
 CREATE OR REPLACE FUNCTION kanon.release_class_sizes(
-    release text,
-    OUT people bigint,
-    OUT classes bigint,
-    OUT rows bigint,
-    OUT homogeneous bigint[],
-    OUT homogeneous_rows bigint[],
-    OUT different_people bigint,
-    OUT homogeneous_people bigint[]
-)
-RETURNS SETOF record
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY DEFINER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+    release text, OUT people bigint, OUT classes bigint, OUT rows bigint, OUT homogeneous bigint[],
+    OUT homogeneous_rows bigint[], OUT different_people bigint, OUT homogeneous_people bigint[]
+) RETURNS SETOF record
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1
 AS $function$
 DECLARE
@@ -89,8 +77,5 @@ BEGIN
     );
 END
 $function$;
-ALTER FUNCTION kanon.release_class_sizes OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.release_class_sizes FROM PUBLIC;
-COMMENT ON FUNCTION kanon.release_class_sizes IS
-'Counts the classes of a release by their size in people, and those in which everybody has the same sensitive value; called by kanon_risk and kanon_is_anonymous.';
+COMMENT ON FUNCTION kanon.release_class_sizes IS 'Counts the classes of a release by their size in people, and those in which everybody has the same sensitive value; called by kanon_risk and kanon_is_anonymous.';
 GRANT EXECUTE ON FUNCTION kanon.release_class_sizes TO kanon_curator;

@@ -1,13 +1,7 @@
 -- Runs with the caller's rights: revokes what was granted, as far as the caller may. A reader keeps what a declaration, a release
 -- or queries about the table need; a schema stays open to a role that may read something else in it.
-CREATE OR REPLACE FUNCTION kanon.revoke_read(relation regclass)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.revoke_read(relation regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     base record;
@@ -20,8 +14,7 @@ BEGIN
     LOOP
         FOREACH holder IN ARRAY kanon.idle_readers(revoke_read.relation) LOOP
             IF EXISTS (
-                SELECT
-                FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+                SELECT FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
                 WHERE c.oid = base.oid AND a.grantee = holder::regrole AND a.privilege_type = 'SELECT'
                     AND pg_has_role(a.grantor, 'USAGE')
             ) THEN
@@ -29,12 +22,10 @@ BEGIN
             END IF;
             -- who builds releases has to name other tables of the schema, too
             IF holder <> 'kanon_owner' AND EXISTS (
-                SELECT
-                FROM aclexplode(base.rights) AS a
+                SELECT FROM aclexplode(base.rights) AS a
                 WHERE a.grantee = holder::regrole AND a.privilege_type = 'USAGE' AND pg_has_role(a.grantor, 'USAGE')
             ) AND NOT EXISTS (
-                SELECT
-                FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+                SELECT FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
                 WHERE c.relnamespace = base.schema AND a.grantee = holder::regrole
             ) THEN
                 EXECUTE format('REVOKE USAGE ON SCHEMA %I FROM %I', base.nspname, holder);
@@ -49,8 +40,5 @@ BEGIN
     END;
 END
 $function$;
-ALTER FUNCTION kanon.revoke_read OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.revoke_read FROM PUBLIC;
-COMMENT ON FUNCTION kanon.revoke_read IS
-'Revokes rights to read a table that nothing of kanon_pg needs any more, as far as the caller may revoke them.';
+COMMENT ON FUNCTION kanon.revoke_read IS 'Revokes rights to read a table that nothing of kanon_pg needs any more, as far as the caller may revoke them.';
 GRANT EXECUTE ON FUNCTION kanon.revoke_read TO kanon_analyst;

@@ -1,12 +1,6 @@
 -- Runs with the caller's rights, after a table was unlinked: its reader, and those of tables linked to it, no longer read what the links led to.
-CREATE OR REPLACE FUNCTION kanon.revoke_read_along(relation regclass, above regclass[])
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-RETURNS NULL ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.revoke_read_along(relation regclass, above regclass[]) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     one record;
@@ -31,8 +25,5 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.revoke_read_along OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.revoke_read_along FROM PUBLIC;
-COMMENT ON FUNCTION kanon.revoke_read_along IS
-'Revokes what kanon.grant_read_along granted, after a table was unlinked, as far as the caller may.';
+COMMENT ON FUNCTION kanon.revoke_read_along IS 'Revokes what kanon.grant_read_along granted, after a table was unlinked, as far as the caller may.';
 GRANT EXECUTE ON FUNCTION kanon.revoke_read_along TO kanon_curator;

@@ -1,12 +1,6 @@
 -- The statement that counts classes of fewer than $1 people, of all classes by some columns.
-CREATE OR REPLACE FUNCTION kanon.small_classes_query(relation regclass, keys name[], person name)
-RETURNS text
-LANGUAGE plpgsql
-STABLE
-PARALLEL SAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION kanon.small_classes_query(relation regclass, keys name[], person name) RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     -- not the type's text, which leaves out schemas on the search path
@@ -38,13 +32,9 @@ DECLARE
 BEGIN
     RETURN format(
         'SELECT min(size), count(*) FILTER (WHERE is_first AND size < $1::integer), (%s)::bigint, '
-        'coalesce(sum(n) FILTER (WHERE size < $1::integer), 0)::bigint FROM (%s) AS class',
-        at_risk, classes
+        'coalesce(sum(n) FILTER (WHERE size < $1::integer), 0)::bigint FROM (%s) AS class', at_risk, classes
     );
 END
 $function$;
-ALTER FUNCTION kanon.small_classes_query OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.small_classes_query FROM PUBLIC;
-COMMENT ON FUNCTION kanon.small_classes_query IS
-'The statement that counts small classes of a relation; called by kanon_bases.small_classes.';
+COMMENT ON FUNCTION kanon.small_classes_query IS 'The statement that counts small classes of a relation; called by kanon_bases.small_classes.';
 GRANT EXECUTE ON FUNCTION kanon.small_classes_query TO kanon_owner;

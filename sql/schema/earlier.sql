@@ -8,8 +8,7 @@ DECLARE
     own CONSTANT text[] := ARRAY(
         SELECT earlier.function
         FROM (
-{% include "own_functions.sql" %}
-
+{% include "own_functions" %}
         ) AS earlier
     );
 BEGIN

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 
-from kanon_pg.db.statements import sql_root
+import kanon_pg
+from kanon_pg.admin.install.extension import scripts
+from kanon_pg.admin.install.scripts import script_names
+from kanon_pg.db.statements import named_statements, sql_root
 
 _FUNCTIONS = """
     SELECT n.nspname, p.proname, l.lanname, p.prosecdef, p.provolatile, p.proconfig, p.proisstrict,
@@ -160,38 +163,58 @@ def test_every_object_that_a_user_meets_is_described(db: psycopg.Connection) -> 
     assert missing == []
 
 
-_PATH = ("\nSET search_path = pg_catalog, pg_temp\n",)
 _STATED = (
-    ("\nVOLATILE\n", "\nSTABLE\n", "\nIMMUTABLE\n"),
-    ("\nPARALLEL UNSAFE\n", "\nPARALLEL RESTRICTED\n", "\nPARALLEL SAFE\n"),
-    ("\nSECURITY INVOKER\n", "\nSECURITY DEFINER\n"),
-    ("\nCALLED ON NULL INPUT\n", "\nRETURNS NULL ON NULL INPUT\n"),
-    _PATH,
-    ("\nREVOKE ALL ON FUNCTION ",),
+    "VOLATILE|STABLE|IMMUTABLE",
+    "PARALLEL (?:UNSAFE|RESTRICTED|SAFE)",
+    "SECURITY (?:INVOKER|DEFINER)",
+    "CALLED ON NULL INPUT|RETURNS NULL ON NULL INPUT",
+    "SET search_path = pg_catalog, pg_temp",
 )
-"""Of each exactly one, in every file."""
+"""Of each exactly one, in the head of every function."""
 
 
-@pytest.mark.parametrize(
-    "path", sorted((sql_root() / "functions").rglob("*.sql")), ids=lambda path: path.stem
-)
-def test_every_file_states_all_attributes_of_its_one_function(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    if path.stem in _WRITING:
-        text = text.partition("$create$")[0] + text.rpartition("$create$")[2]
-    assert text.count("CREATE OR REPLACE FUNCTION") == 1
-    for choices in (*_STATED, ("\nCOMMENT ON FUNCTION ",)):
-        if path.stem in _AS_THE_CALLER and choices == _PATH:
-            assert "\nSET " not in text
-            continue
-        assert sum(choice in text for choice in choices) == 1, choices
-    assert re.search(rf"^CREATE OR REPLACE FUNCTION .*\.{path.stem}\(", text, re.MULTILINE)
+def created() -> Iterator[tuple[str, str, str]]:
+    """Yield name, head and all that follows of each function that the installer creates."""
+    sent = scripts(["/folder"])[f"kanon_pg--{kanon_pg.__version__}.sql"]
+    parts = re.split(r"^CREATE OR REPLACE FUNCTION [\w@]+\.(\w+)(?=\()", sent, flags=re.MULTILINE)
+    for name, text in zip(parts[1::2], parts[2::2], strict=True):
+        head, _, rest = re.split(r"^(AS|BEGIN ATOMIC|RETURN)\b", text, maxsplit=1, flags=re.MULTILINE)
+        yield name, head, rest.partition("\nCREATE ")[0] if name not in _WRITING else rest
+
+
+def test_every_function_states_all_its_attributes_and_is_closed_before_it_is_opened() -> None:
+    names = [name for name, _, _ in created()]
+    assert len(names) == len(set(names)) > 100
+    for name, head, rest in created():
+        for choices in _STATED if name not in _AS_THE_CALLER else _STATED[:-1]:
+            assert len(re.findall(choices, head)) == 1, (name, choices)
+        steps = re.findall(
+            rf"^(REVOKE ALL|COMMENT|GRANT EXECUTE) ON FUNCTION \S+\.{name}\(", rest, re.MULTILINE
+        )
+        assert steps[:2] == ["REVOKE ALL", "COMMENT"], name
+        assert set(steps[2:]) <= {"GRANT EXECUTE"}, name
+
+
+def test_all_that_is_created_is_closed_to_public_and_has_an_owner() -> None:
+    sent = scripts(["/folder"])[f"kanon_pg--{kanon_pg.__version__}.sql"]
+    made = re.findall(
+        r"^CREATE (?:OR REPLACE )?(TABLE|VIEW|TYPE) (?:IF NOT EXISTS )?(\S+)", sent, re.MULTILINE
+    )
+    assert len(made) > 30
+    for kind, name in made:
+        assert f"\nALTER {kind} {name} OWNER TO " in sent, name
+        assert f"\nREVOKE ALL ON {'TABLE' if kind == 'VIEW' else kind} {name} FROM PUBLIC;" in sent, name
+
+
+@pytest.mark.parametrize("name", [name for name in script_names(True, last=True) if "/api/" in name])
+def test_a_function_for_users_has_the_name_of_its_file(name: str) -> None:
+    text = (sql_root() / f"{name}.sql").read_text(encoding="utf-8")
+    assert f"CREATE OR REPLACE FUNCTION {{{{ api }}}}.{name.rpartition('/')[2]}(" in text
 
 
 def test_the_function_that_reads_a_release_of_citus_states_them_too() -> None:
-    folder = sql_root() / "statements" / "distributed"
-    steps = ("create_reader", "close_reader", "open_reader")
-    text = "".join((folder / f"{step}.sql").read_text(encoding="utf-8") for step in steps)
+    text = named_statements()["distributed/create_reader"][0]
     for choices in _STATED:
-        assert sum(choice in text for choice in choices) == 1, choices
-    assert text.index("REVOKE ALL ON FUNCTION") < text.index("GRANT EXECUTE ON FUNCTION")
+        assert len(re.findall(choices, text)) == 1, choices
+    assert "REVOKE ALL ON FUNCTION" in named_statements()["distributed/close_reader"][0]
+    assert "GRANT EXECUTE ON FUNCTION" in named_statements()["distributed/open_reader"][0]

@@ -44,7 +44,7 @@ class MissingPart:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The server, the database and the role that installs; see ``sql/statements/install_facts.sql``.
+    """The server, the database and the role that installs; see the statement ``install_facts``.
 
     Parameters
     ----------
@@ -262,12 +262,12 @@ def _row(db: Database, facts: ServerFacts) -> dict[str, Any]:
 
 def own_tables() -> list[str]:
     """Return the names of the tables in schema ``kanon`` that belong to no release."""
-    return _stems("tables")
+    return _created("TABLE", "tables.sql")
 
 
 def own_relations() -> list[str]:
     """Return the names of the tables, views and sequences in schema ``kanon`` that the scripts make."""
-    return [*_stems("tables", "views", "views/plpython"), "request_number_seq"]
+    return [*own_tables(), *_created("VIEW", "views/**/*.sql"), "request_number_seq"]
 
 
 def missing_tables(facts: ServerFacts) -> list[str]:
@@ -275,12 +275,14 @@ def missing_tables(facts: ServerFacts) -> list[str]:
     return [name for name in own_tables() if name not in facts.tables]
 
 
-def _stems(*folders: str) -> list[str]:
-    return sorted(path.stem for folder in folders for path in (sql_root() / folder).glob("*.sql"))
+def _created(kind: str, scripts: str) -> list[str]:
+    created = re.compile(rf"^CREATE (?:OR REPLACE )?{kind} (?:IF NOT EXISTS )?kanon\.(\w+) ", re.MULTILINE)
+    texts = (path.read_text(encoding="utf-8") for path in sql_root().glob(scripts))
+    return sorted(name for text in texts for name in created.findall(text))
 
 
 def find_orphans(db: Database) -> list[Row]:
-    """Return views in schema safe, and storage, that no record names; see ``sql/statements/orphans.sql``."""
+    """Return views in schema safe, and storage, that no record names; see the statement ``orphans``."""
     return list(db.rows(statement("orphans"), own_relations()))
 
 

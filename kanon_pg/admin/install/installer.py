@@ -25,9 +25,9 @@ from kanon_pg.admin.install.facts import (
 from kanon_pg.admin.install.python_path import SettledPath, settle_python_path
 from kanon_pg.admin.install.run_in_server import probe
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script, script_names
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected, notices
 from kanon_pg.db.readers import READERS, READERS_LOCK
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InstallError, VersionMismatch
@@ -191,19 +191,17 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         run_script(connection, "counting")
     run_script(connection, "nodes")
     orphans = remove_orphans(db) if facts.installed else ()
-    rights = revoke_public_rights(db, plan.api_schema)
-    db.execute(
-        statement("record_version"),
-        kanon_pg.__version__,
-        plan.api_schema,
-        plan.plpython,
-        plan.plpython and not facts.plpython_created,
-        creates_schema,
-        rights.temporary,
-        rights.create_database,
-        list(rights.create_schemas),
-    )
-    notes = (*plan.mended, *orphans, *([plan.path.note] if plan.path.note else []), *rights.notes)
+    with notices(connection) as rights:
+        run_script(
+            connection,
+            "settle",
+            **parts,
+            schema=Literal(plan.api_schema),
+            in_server=int(plan.plpython),
+            created_extension=int(plan.plpython and not facts.plpython_created),
+            created_schema=int(creates_schema),
+        )
+    notes = (*plan.mended, *orphans, *([plan.path.note] if plan.path.note else []), *rights)
     return InstallReport(
         database=facts.database,
         version=kanon_pg.__version__,
@@ -268,79 +266,3 @@ def release_numbers(version: str) -> tuple[int, ...]:
     """
     found = re.match(r"\d+(\.\d+)*", version)
     return tuple(int(number) for number in found.group().split(".")) if found else ()
-
-
-_WHY = {
-    "TEMPORARY": "create temporary functions and tables",
-    "CREATE": "create objects that other users' queries may find first",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class RevokedRights:
-    """What was taken from PUBLIC.
-
-    Parameters
-    ----------
-    temporary, create_database : bool
-        TEMPORARY and CREATE on the database.
-    create_schemas : tuple of str
-        Schemas on which CREATE was revoked.
-    notes : tuple of str
-        What was revoked, and what could not be.
-    """
-
-    temporary: bool
-    create_database: bool
-    create_schemas: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def revoke_public_rights(db: Database, api_schema: str) -> RevokedRights:
-    """Revoke TEMPORARY and CREATE on the database, and CREATE on the schemas of the search path.
-
-    Parameters
-    ----------
-    db : Database
-        The database that is being installed into.
-    api_schema : str
-        Schema of the functions, besides ``public``.
-    """
-    done: list[tuple[str, str, str]] = []
-    notes = []
-    for row in db.rows(statement("public_rights"), api_schema):
-        kind, name, privilege = row["kind"], row["name"], row["privilege"]
-        right = f"{privilege} on {kind} {name}"
-        if row["revocable"]:
-            _change(db, "revoke_public", kind, name, privilege)
-            done.append((kind, name, privilege))
-            notes.append(f"Revoked {right} from PUBLIC; grant it to the roles that need it.")
-        else:
-            notes.append(
-                f"PUBLIC keeps {right}, because the installing role does not own the {kind}: every role can "
-                f"{_WHY[privilege]}. Let the owner run: REVOKE {privilege} ON {kind.upper()} "
-                f"{Identifier.of(name)} FROM PUBLIC;"
-            )
-    return RevokedRights(
-        temporary=any(kind == "database" and privilege == "TEMPORARY" for kind, _, privilege in done),
-        create_database=any(kind == "database" and privilege == "CREATE" for kind, _, privilege in done),
-        create_schemas=tuple(name for kind, name, _ in done if kind == "schema"),
-        notes=tuple(notes),
-    )
-
-
-def restore_public_rights(
-    db: Database, database: str, *, temporary: bool, create_database: bool, create_schemas: list[str]
-) -> None:
-    """Give PUBLIC back what `revoke_public_rights` took."""
-    if temporary:
-        _change(db, "grant_public", "database", database, "TEMPORARY")
-    if create_database:
-        _change(db, "grant_public", "database", database, "CREATE")
-    for schema in create_schemas:
-        _change(db, "grant_public", "schema", schema, "CREATE")
-
-
-def _change(db: Database, query: str, kind: str, name: str, privilege: str) -> None:
-    parts = {"kind": Fragment(kind.upper()), "name": Identifier.of(name), "privilege": Fragment(privilege)}
-    db.execute(statement(query, **parts))

@@ -26,14 +26,20 @@ from kanon_pg.release.declare.linking import LINK
 from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier")
-_FOLDERS = ("types", "tables", "functions", "views")
-_PLPYTHON_FOLDERS = ("functions/plpython", "functions/api", "views/plpython")
+_BEFORE = ("types", "tables", "functions", "views")
+_WITH_PLPYTHON = ("functions/plpython", "functions/api", "views/plpython")
 
 _NAME = r'(?:"(?:[^"]|"")*"|[@\w]+)\.\w+'
 _CREATED = re.compile(
-    rf"^CREATE OR REPLACE FUNCTION ({_NAME})\((.*?)\)\n(?:RETURNS|LANGUAGE) ", re.MULTILINE | re.DOTALL
+    rf"^CREATE OR REPLACE FUNCTION ({_NAME})\((.*?)\)\s(?:RETURNS|LANGUAGE) ", re.MULTILINE | re.DOTALL
 )
 _DEFAULT = re.compile(r" DEFAULT (?:'(?:[^']|'')*'|[^,\n]+)")
+_OBJECT = re.compile(
+    rf"^CREATE (?:OR REPLACE )?(FUNCTION|TABLE|TYPE|VIEW) (?:IF NOT EXISTS )?({_NAME})"
+    r"(.*?)^(?=COMMENT ON \1 \2 IS )",
+    re.MULTILINE | re.DOTALL,
+)
+_COLUMN = re.compile(r"^    (\w+|\"[^\"]+\").*? -- (.+)$", re.MULTILINE)
 _NAMED = re.compile(rf"\bFUNCTION\s+{_NAME}(?:,\s+{_NAME})*(?=\s+(?:OWNER|FROM|IS|TO)\s)")
 
 OPERATIONS: Mapping[str, Operation[Any]] = {
@@ -66,7 +72,7 @@ _MODEL_PARAMETERS = [
         "key": Literal(name),
         "column": Identifier.of(name),
         "type": Fragment(parameter.sql_type),
-        "comment": Literal(f"{parameter.what}; NULL if not demanded."),
+        "comment": Fragment(f"{parameter.what}; NULL if not demanded."),
     }
     for name, parameter in MODEL_PARAMETERS.items()
 ]
@@ -96,17 +102,23 @@ def script_names(plpython: bool, *, last: bool = False) -> list[str]:
         False: everything up to the views. True: what comes after the functions' schema exists.
     """
     if not last:
-        return [*_FIRST, *(name for folder in _FOLDERS for name in _in_folder(folder))]
-    functions = [name for folder in _PLPYTHON_FOLDERS for name in _in_folder(folder)] if plpython else []
-    return [*functions, "grants", "outdated"]
+        return [*_FIRST, *_scripts(_BEFORE)]
+    return [*(_scripts(_WITH_PLPYTHON) if plpython else ()), "grants", "outdated"]
 
 
-def _in_folder(folder: str) -> list[str]:
-    return [f"{folder}/{path.stem}" for path in sorted((sql_root() / folder).glob("*.sql"))]
+def _scripts(places: tuple[str, ...]) -> Iterator[str]:
+    for place in places:
+        if (sql_root() / f"{place}.sql").is_file():
+            yield place
+        yield from (f"{place}/{path.stem}" for path in sorted((sql_root() / place).glob("*.sql")))
 
 
 def script_text(name: str, **parts: Any) -> str:
-    """Render a script.
+    """Render a script, and write what is the same for all objects.
+
+    Before its comment, each object gets its owner, and PUBLIC loses all rights on it. Unless ``sql/`` names
+    another, types and functions that run with their owner's rights belong to ``kanon_owner``, all else to
+    whoever installs. What ``sql/`` says after a column is the column's comment.
 
     In ``sql/`` a function is created with its arguments and from then on goes by its name. Here the other
     statements get the arguments, too, since a name need not be unique: a user may have an overload in the
@@ -117,18 +129,56 @@ def script_text(name: str, **parts: Any) -> str:
     name : str
         One of `script_names`.
     """
-    parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS}
-    text = render(name, **parts).text
+    parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS, "python": _python_body, "served": _served}
+    text = _OBJECT.sub(_owned, render(name, **parts).text)
     if not _NAMED.search(text):
         return text
     created = _CREATED.findall(text) or [
         found
-        for folder in (*_FOLDERS, *_PLPYTHON_FOLDERS)
-        for script in _in_folder(folder)
+        for script in _scripts((*_BEFORE, *_WITH_PLPYTHON))
         for found in _CREATED.findall(render(script, **parts).text)
     ]
     signatures = {function: f"{function}({_DEFAULT.sub('', arguments)})" for function, arguments in created}
     return _NAMED.sub(lambda list_: re.sub(_NAME, lambda found: signatures[found[0]], list_[0]), text)
+
+
+def _owned(created: re.Match[str]) -> str:
+    kind, name, text = created.groups()
+    security = re.search(r"\bSECURITY (DEFINER|INVOKER)\b", text)
+    owner = "kanon_owner" if kind == "TYPE" or (security and security[1] == "DEFINER") else "CURRENT_USER"
+    columns = _COLUMN.findall(text.partition("\n)")[0]) if kind != "FUNCTION" else []
+    lines = [_unless_there(name, created[0]) if kind == "TYPE" else created[0].removesuffix("\n")]
+    if f"ALTER {kind} {name} OWNER TO" not in text:
+        lines.append(f"ALTER {kind} {name} OWNER TO {owner};")
+    lines.append(f"REVOKE ALL ON {'TABLE' if kind == 'VIEW' else kind} {name} FROM PUBLIC;")
+    lines += [f"COMMENT ON COLUMN {name}.{column} IS {Literal(said)};" for column, said in columns]
+    return "\n".join([*lines, ""])
+
+
+def _unless_there(name: str, create: str) -> str:
+    return f"""\
+DO $type$
+BEGIN
+IF pg_catalog.to_regtype({Literal(name)}) IS NULL THEN
+{create}END IF;
+END
+$type$;"""
+
+
+def _python_body(call: str, quote: str = "$function$") -> Fragment:
+    """Return the body of a function in PL/Python, of three lines: all else is in ``kanon_pg.plpython``."""
+    lines = (
+        'plpy.execute("select kanon.boot()")',
+        "from kanon_pg import plpython",
+        f"return plpython.{call}",
+    )
+    return Fragment("\n".join([quote, *lines, quote]))
+
+
+def _served(operation: str | None = None, *, caller: Callable[[], str]) -> str:
+    """Return the body of a function for users: names the operation, and tells errors without a traceback."""
+    begin = f"INSERT INTO kanon.request (operation) VALUES ({Literal(operation)});" if operation else ""
+    return f"$function$\nBEGIN\n    {begin}{caller()}{render('raise_without_traceback')}\nEND\n$function$"
 
 
 def run_script(connection: Connection, name: str, **parts: Any) -> None:

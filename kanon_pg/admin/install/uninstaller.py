@@ -12,7 +12,6 @@ from kanon_pg.admin.install.facts import (
     read_facts,
     read_recorded,
 )
-from kanon_pg.admin.install.installer import restore_public_rights
 from kanon_pg.admin.install.run_in_server import remove_records
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
@@ -83,13 +82,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
             if not row["inner"]:
                 db.execute(statement("drop_function_cascade", function=Fragment(row["function"])))
         run_script(connection, "uninstall")
-        restore_public_rights(
-            db,
-            facts.database,
-            temporary=recorded.revoked_temporary,
-            create_database=recorded.revoked_create_database,
-            create_schemas=list(recorded.revoked_create_schemas),
-        )
+        _restore_public_rights(db, facts.database, recorded)
         # Files do not come back with a rollback, so they go when little can fail any more.
         notes = (
             *_unknown_rights(facts, recorded),
@@ -98,6 +91,16 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
             *_drop_roles_everywhere(db),
         )
         return UninstallReport(facts.database, was_installed=facts.installed, releases=releases, notes=notes)
+
+
+def _restore_public_rights(db: Database, database: str, recorded: Recorded) -> None:
+    """Give PUBLIC back what `kanon install` took."""
+    taken = [("database", database, "TEMPORARY")] if recorded.revoked_temporary else []
+    taken += [("database", database, "CREATE")] if recorded.revoked_create_database else []
+    taken += [("schema", schema, "CREATE") for schema in recorded.revoked_create_schemas]
+    for kind, name, privilege in taken:
+        parts = {"kind": Fragment(kind), "name": Identifier.of(name), "privilege": Fragment(privilege)}
+        db.execute(statement("grant_public", **parts))
 
 
 def _require_rights(facts: ServerFacts) -> None:

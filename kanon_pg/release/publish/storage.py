@@ -102,7 +102,7 @@ _STEPS = ("unit", "cell", "whole", "curve", "step", "satisfying")
 
 
 class _Guard(NamedTuple):
-    """What ``guard/models/<model>.sql``, the condition on classes, compares with, and what it looks at.
+    """What ``guard/models/<model>``, the condition on classes, compares with, and what it looks at.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class Version:
         return column.suppressed if generalized is None else Fragment("NULL")
 
     def run(self, query: str, *arguments: Any, **parts: Any) -> int:
-        """Run a statement of ``sql/statements/series`` on the tables of this release."""
+        """Run a statement of ``sql/statements/series.sql`` on the tables of this release."""
         return self.db.execute(statement(f"series/{query}", **self.names.parts(), **parts), *arguments)
 
     def find(self, query: str, *arguments: Any, **parts: Any) -> Sequence[Row]:

@@ -1,26 +1,10 @@
--- Publishes a release; kanon_pg/release/plan/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
-{{ anonymize.parameters }}
-)
-RETURNS kanon.release_report
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('anonymize');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize({{ anonymize.parameters }}) RETURNS kanon.release_report
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("anonymize") %}
     PERFORM kanon.grant_read(relation);
     RETURN kanon.anonymize({{ anonymize.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_anonymize OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS
-'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS 'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.
 Arguments:
 {{ anonymize.help }}
 Example: SELECT * FROM kanon_anonymize(''patients'', 5);';

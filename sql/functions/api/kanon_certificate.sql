@@ -1,25 +1,9 @@
--- Returns the certificate of a release; kanon_pg/release/certificate.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_certificate(
-{{ certificate.parameters }}
-)
-RETURNS json
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('certificate');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_certificate({{ certificate.parameters }}) RETURNS json
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("certificate") %}
     RETURN kanon.certificate({{ certificate.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_certificate OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_certificate FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_certificate IS
-'Returns what proves the lower bound of a release, for anybody to check. It holds no values, but tells which rows have equal values: treat it as the table itself.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_certificate IS 'Returns what proves the lower bound of a release, for anybody to check. It holds no values, but tells which rows have equal values: treat it as the table itself.
 Arguments:
 {{ certificate.help }}
 Example: SELECT kanon_certificate(''patients'') ->> ''lower_bound'' AS proven;';

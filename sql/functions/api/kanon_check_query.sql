@@ -1,27 +1,12 @@
--- Checks a query; reads the catalog only.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_check_query(
-    sql text,
-    schemas name[] DEFAULT pg_catalog.current_schemas(false),
-    OUT accepted boolean,
-    OUT findings jsonb,
+    sql text, schemas name[] DEFAULT pg_catalog.current_schemas(false), OUT accepted boolean, OUT findings jsonb,
     OUT canonical_sql text
 )
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     SELECT c.* INTO accepted, findings, canonical_sql FROM kanon.check_query(sql, schemas) AS c;
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_check_query OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_check_query IS
-'Says whether a query is accepted, and what is wrong with it. It shows what would run, and touches no data.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_check_query IS 'Says whether a query is accepted, and what is wrong with it. It shows what would run, and touches no data.
 Arguments:
 sql: One SELECT.
 schemas: Where names are looked up; your search path unless given.

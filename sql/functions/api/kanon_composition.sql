@@ -1,25 +1,9 @@
--- Says what several releases disclose together; kanon_pg/release/compare/composition.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition(
-{{ composition.parameters }}
-)
-RETURNS SETOF kanon.composition
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('composition');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition({{ composition.parameters }}) RETURNS SETOF kanon.composition
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("composition") %}
     RETURN QUERY SELECT * FROM kanon.composition({{ composition.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_composition OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_composition FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_composition IS
-'Says what several releases of a table disclose together, if they remember which row is which. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_composition IS 'Says what several releases of a table disclose together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
 Arguments:
 {{ composition.help }}
 Example: SELECT releases, smallest, people_below FROM kanon_composition(''{patients,patients_wide}'');';

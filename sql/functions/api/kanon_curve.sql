@@ -1,24 +1,9 @@
--- Shows what each k costs, with the caller's own rights throughout; kanon_pg/curves.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve(
-{{ curve.parameters }}
-)
-RETURNS SETOF kanon.curve_point
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve({{ curve.parameters }}) RETURNS SETOF kanon.curve_point
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.curve({{ curve.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_curve OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_curve FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_curve IS
-'Shows what each of several k would cost, with proven bounds. It counts a table once and publishes nothing.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_curve IS 'Shows what each of several k would cost, with proven bounds. It counts a table once and publishes nothing.
 Arguments:
 {{ curve.help }}
 Example: SELECT k, suppressed_share, gap, classes FROM kanon_curve(''patients'', ''{2,5,10}'');';

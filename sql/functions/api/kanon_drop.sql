@@ -1,22 +1,9 @@
--- Drops a release.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release text)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release text) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     PERFORM kanon.drop(release);
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_drop OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_drop FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_drop IS
-'Drops a release and everything it is made of; the base table stays.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_drop IS 'Drops a release and everything it is made of; the base table stays.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_drop(''patients'');';

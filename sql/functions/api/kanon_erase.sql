@@ -1,23 +1,9 @@
--- Erases a person from a release over time, or from one that remembers versions.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release text, person text[])
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('erase');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release text, person text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("erase") %}
     PERFORM kanon.erase(release, person);
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_erase OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_erase FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_erase IS
-'Erases a person from a release over time and remembered versions. A version without their cohorts is published at once; an ordinary release that remembers is refreshed: delete the person''s rows from the table first. For those who may read the table.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_erase IS 'Erases a person from a release over time and remembered versions. A version without their cohorts is published at once; an ordinary release that remembers is refreshed: delete the person''s rows from the table first. For those who may read the table.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 person: The value of the column that identifies people, else those of the primary key (one per column), as text.

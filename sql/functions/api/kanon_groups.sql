@@ -1,24 +1,9 @@
--- Groups the values of a column without order, with the caller's own rights throughout; kanon_pg/grouping/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_groups(
-{{ groups.parameters }}
-)
-RETURNS SETOF kanon.value_class
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_groups({{ groups.parameters }}) RETURNS SETOF kanon.value_class
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.groups({{ groups.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_groups OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_groups FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_groups IS
-'Groups the values of a column without order into classes. Each is shared by at least k people; a bound is proven.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_groups IS 'Groups the values of a column without order into classes. Each is shared by at least k people; a bound is proven.
 Arguments:
 {{ groups.help }}
 Example: SELECT DISTINCT label, size, ratio FROM kanon_groups(''patients'', ''diagnosis'', 5);';

@@ -1,13 +1,7 @@
 -- Lists the functions for users, or explains one, from their comments: a sentence and more, a line for each argument
 -- after "Arguments:", and the example. Lines are short enough for a window of 100 columns.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_help(function text DEFAULT NULL)
-RETURNS TABLE (name text, meaning text)
-LANGUAGE plpgsql
-STABLE
-PARALLEL SAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_help(function text DEFAULT NULL) RETURNS TABLE (name text, meaning text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     wanted CONSTANT text := 'kanon_' || pg_catalog.regexp_replace(kanon_help.function, E'^\\s*kanon_|\\(.*$|\\s', '', 'g');
@@ -23,8 +17,7 @@ BEGIN
         ORDER BY p.proname;
         RETURN;
     END IF;
-    SELECT
-        pg_catalog.pg_get_function_arguments(p.oid) AS arguments,
+    SELECT pg_catalog.pg_get_function_arguments(p.oid) AS arguments,
         pg_catalog.regexp_match(
             pg_catalog.obj_description(p.oid, 'pg_proc'), E'^(.*?)(?:\\nArguments:\\n(.*?))?\\nExample: (.*)$'
         ) AS parts
@@ -35,8 +28,7 @@ BEGIN
         AND pg_catalog.obj_description(p.oid, 'pg_proc') LIKE E'%\nExample: %';
     IF NOT FOUND THEN
         RAISE EXCEPTION USING
-            ERRCODE = 'KA101',
-            MESSAGE = pg_catalog.format('There is no function "%s".', wanted),
+            ERRCODE = 'KA101', MESSAGE = pg_catalog.format('There is no function "%s".', wanted),
             HINT = 'SELECT * FROM kanon_help(); lists all.';
     END IF;
     RETURN QUERY
@@ -65,10 +57,7 @@ BEGIN
     ORDER BY entry.number, piece.number;
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_help OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_help FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_help IS
-'Lists the functions of kanon, or explains one of them.
+COMMENT ON FUNCTION {{ api }}.kanon_help IS 'Lists the functions of kanon, or explains one of them.
 Arguments:
 function: Which one to explain; kanon_ may be left out.
 Example: SELECT * FROM kanon_help(''anonymize'');';

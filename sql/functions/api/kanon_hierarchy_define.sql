@@ -1,27 +1,11 @@
--- Stores a hierarchy that is written out; kanon_pg/hierarchies/operations.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(
-{{ hierarchy_define.parameters }}
-)
-RETURNS integer
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define({{ hierarchy_define.parameters }}) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("hierarchy_define") %}
     RETURN kanon.store_hierarchy(
         hierarchy, coalesce(options, '{}'::jsonb) || pg_catalog.jsonb_build_object('rows', rows)
     );
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_define OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_define FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define IS
-'Stores a hierarchy that is written out, one list per value. A list has a value and its nodes from level 1. It returns the version.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define IS 'Stores a hierarchy that is written out, one list per value. A list has a value and its nodes from level 1. It returns the version.
 Arguments:
 {{ hierarchy_define.help }}
 Example: SELECT kanon_hierarchy_define(''wards'', ''[["Cardiology","internal"],["Oncology","internal"],["Surgery","surgical"]]'');';

@@ -1,24 +1,9 @@
--- Finds few columns that tell rows apart as well as all do, with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_identify(
-{{ identify.parameters }}
-)
-RETURNS SETOF kanon.identifying_set
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_identify({{ identify.parameters }}) RETURNS SETOF kanon.identifying_set
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.identify({{ identify.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_identify OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_identify FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_identify IS
-'Finds few columns that tell rows apart as well as all columns do. Two sets: a smallest and a minimal one.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_identify IS 'Finds few columns that tell rows apart as well as all columns do. Two sets: a smallest and a minimal one.
 Arguments:
 {{ identify.help }}
 Example: SELECT columns, kind, at_least FROM kanon_identify(''patients'');';

@@ -1,24 +1,9 @@
--- Groups the values of an ordered column into intervals, with the caller's own rights throughout; kanon_pg/grouping/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_intervals(
-{{ intervals.parameters }}
-)
-RETURNS SETOF kanon.value_class
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_intervals({{ intervals.parameters }}) RETURNS SETOF kanon.value_class
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.intervals({{ intervals.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_intervals OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_intervals IS
-'Groups the values of an ordered column into intervals. Each is shared by at least k people, at the least cost there is.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_intervals IS 'Groups the values of an ordered column into intervals. Each is shared by at least k people, at the least cost there is.
 Arguments:
 {{ intervals.help }}
 Example: SELECT DISTINCT label, size FROM kanon_intervals(''patients'', ''birth_date'', 5);';

@@ -1,24 +1,9 @@
--- Tests k-anonymity with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_is_anonymous(
-{{ is_anonymous.parameters }}
-)
-RETURNS boolean
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_is_anonymous({{ is_anonymous.parameters }}) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN kanon.is_anonymous({{ is_anonymous.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_is_anonymous OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous IS
-'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous IS 'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.
 Arguments:
 {{ is_anonymous.help }}
 Example: SELECT kanon_is_anonymous(''safe.patients'', 5);';

@@ -1,17 +1,6 @@
--- Links the rows of a table to people; kanon_pg/release/declare/linking.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_link(
-{{ link.parameters }}
-)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('link');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_link({{ link.parameters }}) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("link") %}
     PERFORM kanon.grant_read(parent);
     PERFORM kanon.grant_read(child);
     PERFORM kanon.grant_read_along(
@@ -19,13 +8,8 @@ BEGIN
     )
     FROM (SELECT child UNION ALL SELECT b.relation FROM kanon.linked_below(child) AS b (relation)) AS t (relation);
     PERFORM kanon.link({{ link.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_link OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_link FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_link IS
-'Says that the rows of one table belong to people of another. They are those of the row that a foreign key refers to; the chain of links ends at a declared table.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_link IS 'Says that the rows of one table belong to people of another. They are those of the row that a foreign key refers to; the chain of links ends at a declared table.
 Arguments:
 {{ link.help }}
 Example: SELECT kanon_link(''visits'', ''patients'');';

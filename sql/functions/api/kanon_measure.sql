@@ -1,24 +1,9 @@
--- Measures a table or view; kanon_pg/measures.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure(
-{{ measure.parameters }}
-)
-RETURNS kanon.measures
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure({{ measure.parameters }}) RETURNS kanon.measures
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN kanon.measure({{ measure.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_measure OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_measure FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_measure IS
-'Measures how anonymous a table or view is. It shows k, l, p, t and related figures, risks and information loss.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_measure IS 'Measures how anonymous a table or view is. It shows k, l, p, t and related figures, risks and information loss.
 Arguments:
 {{ measure.help }}
 Example: SELECT * FROM kanon_measure(''safe.patients'');';

@@ -1,27 +1,11 @@
--- Enables queries on a table; kanon_pg/queries/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(
-{{ protect.parameters }}
-)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('protect');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect({{ protect.parameters }}) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("protect") %}
     PERFORM kanon.grant_read(relation);
     PERFORM kanon.grant_read(relation, true);
     PERFORM kanon.protect({{ protect.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_protect OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_protect FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_protect IS
-'Lets analysts run queries on a table with kanon_query. At least k people stand behind every part of an answer.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_protect IS 'Lets analysts run queries on a table with kanon_query. At least k people stand behind every part of an answer.
 Arguments:
 {{ protect.help }}
 Example: SELECT kanon_protect(''patients'', 5);';

@@ -2,16 +2,9 @@
 -- with the caller's own rights and session, so that nothing is set. The default of `schemas` is evaluated where the caller
 -- can see it.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query(
-    sql text,
-    parameters text[] DEFAULT NULL,
-    schemas name[] DEFAULT pg_catalog.current_schemas(false)
-)
-RETURNS SETOF jsonb
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
+    sql text, parameters text[] DEFAULT NULL, schemas name[] DEFAULT pg_catalog.current_schemas(false)
+) RETURNS SETOF jsonb
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT
 AS $function$
 DECLARE
     kanon_blocks pg_catalog.record;
@@ -26,8 +19,7 @@ BEGIN
         SELECT (
             SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(n.key, n.number), n.value)
             FROM (
-                SELECT
-                    f.key, f.value,
+                SELECT f.key, f.value,
                     CASE
                         WHEN pg_catalog.row_number() OVER same OPERATOR(pg_catalog.>) 1
                             THEN pg_catalog.concat('_', pg_catalog.row_number() OVER same)
@@ -41,10 +33,7 @@ BEGIN
     USING kanon_blocks.rows;
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_query OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_query FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_query IS
-'Answers a query: at least k people behind each figure and each difference.
+COMMENT ON FUNCTION {{ api }}.kanon_query IS 'Answers a query: at least k people behind each figure and each difference.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.

@@ -1,15 +1,7 @@
--- Answers a query as rows of the types that the caller writes down; else as kanon_query.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query_record(
-    sql text,
-    parameters text[] DEFAULT NULL,
-    schemas name[] DEFAULT pg_catalog.current_schemas(false)
-)
-RETURNS SETOF record
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
+    sql text, parameters text[] DEFAULT NULL, schemas name[] DEFAULT pg_catalog.current_schemas(false)
+) RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT
 AS $function$
 DECLARE
     kanon_blocks pg_catalog.record;
@@ -22,10 +14,7 @@ BEGIN
     RETURN QUERY EXECUTE kanon_blocks.rest USING kanon_blocks.rows;
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_query_record OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_query_record IS
-'Answers a query as rows with the columns that the caller lists. Else as kanon_query does.
+COMMENT ON FUNCTION {{ api }}.kanon_query_record IS 'Answers a query as rows with the columns that the caller lists. Else as kanon_query does.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.

@@ -1,22 +1,9 @@
--- Brings a release up to date.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release text)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release text) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     PERFORM kanon.refresh(release);
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_refresh OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_refresh IS
-'Brings a release up to date with its base table. The rules and guarantees stay the same; kanon.releases gets its new figures.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_refresh IS 'Brings a release up to date with its base table. The rules and guarantees stay the same; kanon.releases gets its new figures.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_refresh(''patients'');';

@@ -1,24 +1,9 @@
--- Groups the values of a column into regions of neighbours, with the caller's own rights throughout; kanon_pg/grouping/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_regions(
-{{ regions.parameters }}
-)
-RETURNS SETOF kanon.value_class
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_regions({{ regions.parameters }}) RETURNS SETOF kanon.value_class
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.regions({{ regions.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_regions OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_regions FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_regions IS
-'Groups the values of a column into connected regions. Each is shared by at least k people; a second table has the pairs of neighbours.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_regions IS 'Groups the values of a column into connected regions. Each is shared by at least k people; a second table has the pairs of neighbours.
 Arguments:
 {{ regions.help }}
 Example: SELECT DISTINCT label, size FROM kanon_regions(''patients'', ''zip'', ''zip_neighbours'', 150);';

@@ -1,24 +1,9 @@
--- Proposes roles of columns with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_suggest(
-{{ suggest.parameters }}
-)
-RETURNS SETOF kanon.suggestion
-LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_suggest({{ suggest.parameters }}) RETURNS SETOF kanon.suggestion
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.suggest({{ suggest.passed }});
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_suggest OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_suggest IS
-'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_suggest IS 'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.
 Arguments:
 {{ suggest.help }}
 Example: SELECT "column", role, reasons FROM kanon_suggest(''patients'');';

@@ -1,24 +1,10 @@
--- Disables queries on a table.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_unprotect(relation regclass)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('unprotect');
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_unprotect(relation regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("unprotect") %}
     PERFORM kanon.unprotect(relation);
     PERFORM kanon.revoke_read(relation);
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
-'Disables queries on a table and revokes the grants made for it. The record of answers stays.
+{% endcall %};
+COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS 'Disables queries on a table and revokes the grants made for it. The record of answers stays.
 Arguments:
 relation: Table or view, as SQL writes it.
 Example: SELECT kanon_unprotect(''patients'');';

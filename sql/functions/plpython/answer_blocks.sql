@@ -3,22 +3,11 @@
 CREATE OR REPLACE FUNCTION kanon.answer_blocks(
     sql text, parameters text[], schemas name[], OUT rest text, OUT rows jsonb, OUT notices text[]
 )
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 SET client_min_messages = error
-AS $function$
-BEGIN
+AS {% call served() %}
     SELECT b.rest, b.rows, b.notices INTO rest, rows, notices
     FROM kanon.read_blocks(sql, parameters, schemas) AS b;
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION kanon.answer_blocks OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.answer_blocks FROM PUBLIC;
-COMMENT ON FUNCTION kanon.answer_blocks IS
-'Answers the parts of a query that are about people; called by kanon_query and the gateway.';
+{% endcall %};
+COMMENT ON FUNCTION kanon.answer_blocks IS 'Answers the parts of a query that are about people; called by kanon_query and the gateway.';
 GRANT EXECUTE ON FUNCTION kanon.answer_blocks TO kanon_analyst;

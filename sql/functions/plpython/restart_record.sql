@@ -1,22 +1,8 @@
--- Begins a new record of answers about a table''s people: the old one is no longer compared with new answers.
-CREATE OR REPLACE FUNCTION kanon.restart_record(relation regclass)
-RETURNS void
-LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
-SECURITY INVOKER
-CALLED ON NULL INPUT
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    INSERT INTO kanon.request (operation) VALUES ('restart_record');
+CREATE OR REPLACE FUNCTION kanon.restart_record(relation regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+AS {% call served("restart_record") %}
     PERFORM kanon.begin_record(relation);
-{% include "raise_without_traceback.sql" %}
-END
-$function$;
-ALTER FUNCTION kanon.restart_record OWNER TO CURRENT_USER;
-REVOKE ALL ON FUNCTION kanon.restart_record FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon.restart_record TO kanon_curator;
-COMMENT ON FUNCTION kanon.restart_record IS
-'Begins a new record of answers about a table''s people whose record is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with answers from now on, so two answers may then tell about single people. kanon.query_log still shows it.
+{% endcall %};
+COMMENT ON FUNCTION kanon.restart_record IS 'Begins a new record of answers about a table''s people whose record is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with answers from now on, so two answers may then tell about single people. kanon.query_log still shows it.
 Example: SELECT kanon.restart_record(''patients'');';
+GRANT EXECUTE ON FUNCTION kanon.restart_record TO kanon_curator;

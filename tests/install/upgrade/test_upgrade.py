@@ -63,13 +63,13 @@ def next_version() -> Iterator[Path]:
             ("kanon_pg/__init__.py", f'"{kanon_pg.__version__}"', f'"{NEXT}"'),
             ("kanon_pg/admin/install/extension.py", "...] = ()", f'...] = ("{kanon_pg.__version__}",)'),
             (
-                "sql/tables/release.sql",
-                "\nALTER TABLE kanon.release OWNER",
+                "sql/tables.sql",
+                "\nCOMMENT ON TABLE kanon.release IS",
                 "\nALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS mood text;"
-                "\nALTER TABLE kanon.release OWNER",
+                "\nCOMMENT ON TABLE kanon.release IS",
             ),
             (
-                "sql/functions/plpython/versions.sql",
+                "sql/functions/plpython/installation.sql",
                 "kanon.versions()",
                 "kanon.versions(mood text DEFAULT '')",
             ),

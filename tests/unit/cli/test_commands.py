@@ -90,7 +90,7 @@ def test_every_refusal_can_be_json(arguments: str) -> None:
 
 
 def test_detail_of_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = CommandEntry("cluster", "refuse", "Test", "Refuse.")
+    entry = CommandEntry("cluster", "refuse", "Test")
     monkeypatch.setitem(commands.COMMANDS, "refuse", entry)
     module = import_module("kanon_pg.cli.cluster")
     monkeypatch.setattr(module, "refuse", _refuse, raising=False)

@@ -19,7 +19,7 @@ from kanon_pg.core.privacy_models import (
     ModelRules,
     PrivacyModels,
 )
-from kanon_pg.db.statements import sql_root
+from kanon_pg.db.statements import named_statements
 from kanon_pg.errors import SolverError, UnknownName
 from kanon_pg.measures import Measures
 from kanon_pg.release.publish.recount import MEASURED
@@ -129,7 +129,7 @@ def test_a_model_that_is_registered_later_is_refused_where_it_has_no_rule(
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_guard_has_a_condition_for_every_model(model: str) -> None:
-    assert (sql_root() / "statements" / "guard" / "models" / f"{model}.sql").is_file()
+    assert f"guard/models/{model}" in named_statements()
     for models in asking(model):
         (condition,) = model_parts(models)["conditions"]
         assert condition["model"] == model
@@ -137,8 +137,8 @@ def test_the_guard_has_a_condition_for_every_model(model: str) -> None:
 
 
 def test_no_condition_of_the_guard_is_of_no_model() -> None:
-    files = (sql_root() / "statements" / "guard" / "models").iterdir()
-    assert {file.stem for file in files} == set(MODELS)
+    conditions = {name for name in named_statements() if name.startswith("guard/models/")}
+    assert conditions == {f"guard/models/{model}" for model in MODELS}
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -1,2 +1,0 @@
--- Takes the rights of a role until the end of the transaction.
-SET LOCAL ROLE {{ role }}

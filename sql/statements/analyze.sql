@@ -1,2 +1,0 @@
--- Fresh statistics for the planner.
-ANALYZE {{ relation }}

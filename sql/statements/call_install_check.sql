@@ -1,2 +1,0 @@
--- Checks the installation inside the server.
-SELECT c.item, c.ok, c.detail, c.hint FROM {{ function }}() AS c

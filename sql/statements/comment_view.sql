@@ -1,2 +1,0 @@
--- Says what a release is.
-COMMENT ON VIEW {{ view }} IS {{ comment }}

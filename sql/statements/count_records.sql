@@ -1,2 +1,0 @@
--- How many records of answers there are.
-SELECT count(*) AS records FROM kanon.record

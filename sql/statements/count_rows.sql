@@ -1,2 +1,0 @@
--- How many rows a relation has.
-SELECT count(*) AS rows FROM {{ relation }}

@@ -1,2 +1,0 @@
--- The schema of the functions for users.
-CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner

@@ -1,2 +1,0 @@
--- Makes the demo's database.
-CREATE DATABASE {{ database }}

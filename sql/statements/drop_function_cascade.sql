@@ -1,2 +1,0 @@
--- Drops a function with all that uses it; `function` is a regprocedure's own text.
-DROP FUNCTION {{ function }} CASCADE

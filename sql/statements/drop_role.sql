@@ -1,2 +1,0 @@
--- Drops a role that no database uses.
-DROP ROLE IF EXISTS {{ role }}

@@ -1,2 +1,0 @@
--- Drops the view that analysts read.
-DROP VIEW {{ view }}

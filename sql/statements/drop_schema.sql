@@ -1,2 +1,0 @@
--- Drops an empty schema.
-DROP SCHEMA IF EXISTS {{ schema }} RESTRICT

@@ -1,2 +1,0 @@
--- Drops the materialized view behind a release.
-DROP MATERIALIZED VIEW IF EXISTS {{ storage }}

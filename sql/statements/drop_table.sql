@@ -1,2 +1,0 @@
--- Drops a table that kanon_pg made.
-DROP TABLE IF EXISTS {{ table }}

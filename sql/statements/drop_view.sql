@@ -1,2 +1,0 @@
--- Drops a view that kanon_pg made.
-DROP VIEW IF EXISTS {{ view }}

@@ -1,2 +1,0 @@
-{# An array of names as a JSON array of strings. -#}
-pg_catalog.to_json({{ column }})::text

@@ -1,2 +1,0 @@
-{# A class has so many different values. #}
-count(*) >= {{ threshold }}

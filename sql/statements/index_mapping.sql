@@ -1,2 +1,0 @@
--- One pattern per row type: without this a row could be counted twice.
-ALTER TABLE {{ mapping }} ADD PRIMARY KEY (row_type)

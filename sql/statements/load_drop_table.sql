@@ -1,2 +1,0 @@
--- Drops a table nothing depends on.
-DROP TABLE {{ table }}

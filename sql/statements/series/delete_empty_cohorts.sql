@@ -1,2 +1,0 @@
--- Forgets cohorts of which everybody left.
-DELETE FROM {{ cohorts }} WHERE rows = 0

@@ -1,2 +1,0 @@
--- Forgets who waited before.
-DELETE FROM {{ pending }}
