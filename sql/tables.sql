@@ -50,6 +50,8 @@ CREATE TABLE IF NOT EXISTS kanon.hierarchy_value (
     PRIMARY KEY (hierarchy, version, value),
     FOREIGN KEY (hierarchy, version) REFERENCES kanon.hierarchy (name, version) ON DELETE CASCADE
 );
+-- The planner would keep values that somebody had and kanon_erase removed: no statistics of them.
+ALTER TABLE kanon.hierarchy_value ALTER COLUMN value SET STATISTICS 0, ALTER COLUMN nodes SET STATISTICS 0;
 COMMENT ON TABLE kanon.hierarchy_value IS 'The values of stored hierarchies with their nodes.';
 
 CREATE TABLE IF NOT EXISTS kanon.link (
@@ -101,7 +103,6 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     storage regclass NOT NULL, -- The materialized view behind the view in safe.
     mapping regclass, -- Table that says which columns to suppress for which row type, and at which price; NULL for a release over time.
     parts regclass, -- Table that says which rows of divided row types have which pattern; NULL if none is divided.
-    hash_seed bigint NOT NULL, -- Seed of the hash that identifies row types in the mapping.
     parameters jsonb NOT NULL, -- All arguments of the call that made the release; of hierarchies built for it the name of the builder.
     quasi_identifiers name[] NOT NULL, -- Columns in which cells may be suppressed.
     sensitive name[] NOT NULL, -- Sensitive columns, published unchanged.
@@ -137,9 +138,6 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     marginal_divergence double precision, -- See kanon.measures.
     refreshed_at timestamptz, -- When kanon_refresh counted it last; NULL if not since it was published.
     termination text, -- See kanon.release_report.
-    settled_before bigint, -- All transactions before this one had ended when the base table was read last, by kanon_anonymize or kanon_refresh.
-    settled_on bigint, -- The server whose transactions settled_before numbers.
-    settled_layout jsonb, -- The tables that were read then, the base table with its partitions and children, by OID, and where their columns were.
     source regclass -- What the materialized view reads of the base table, with the rights of the table's reader; NULL for a release over time.
 );
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';

@@ -7,8 +7,7 @@ CREATE TYPE kanon.composition AS (
     smallest bigint, -- Candidates of the person who has the fewest, at least: people with a row in the same classes.
     average double precision, -- Candidates of a person on average, at least.
     people_below bigint, -- People with fewer than k candidates, at most.
-    unseen_rows bigint, -- Rows of which it is not known which class they have. Whoever they are counts as alone.
-    assumed_rows bigint -- Further rows that are only taken for the ones that a release shows, because they look like them; they may have changed places since, and whoever they are counts as alone. 0 and no unseen rows: everything is exact. Else somebody may have more candidates than said, nobody fewer.
+    unseen_rows bigint -- Rows of people who were erased from versions since: each counts as somebody who is alone. 0: everything is exact. Else somebody may have more candidates than said, nobody fewer.
 );
 COMMENT ON TYPE kanon.composition IS 'What the readers of several releases see together, as kanon_composition returns it.';
 

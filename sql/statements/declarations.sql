@@ -23,9 +23,6 @@ DELETE FROM kanon.declaration WHERE relation = $1::bigint::oid::regclass RETURNI
 -- name: create_row_types_view(): The view that counts a relation's row types, for whoever may read the relation at that moment.
 CREATE VIEW {{ view }} AS SELECT * FROM {{ source }}
 
--- name: drop_view_if_exists(): Drops a view that kanon_pg made.
-DROP VIEW IF EXISTS {{ view }}
-
 -- name: other_row_types_view(text, bigint): Whether a view of row types of this name belongs to another relation that still exists.
 SELECT 1 AS taken FROM kanon.declaration
 WHERE row_types_view = $1::text::name AND relation <> $2::bigint::oid::regclass

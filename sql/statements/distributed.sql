@@ -122,9 +122,6 @@ CROSS JOIN (
     ) AS somebody
 ) AS paired
 
--- name: distributed/count_rows(): How many rows a table has.
-SELECT count(*) AS rows FROM {{ relation }}
-
 -- name: distributed/create_chances(): Where the rows of divided row types stand among those of their types, collected from all
 -- nodes: two numbers for each.
 CREATE TABLE {{ chances }} AS
@@ -227,9 +224,6 @@ BEGIN
     PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
 END
 $elsewhere$
-
--- name: distributed/drop_table(): Drops a table on all nodes that have it.
-DROP TABLE IF EXISTS {{ table }}
 
 -- name: distributed/fill_shards(text): Stores the release: each node what it has of the base table, without a row that passes the
 -- coordinator. So the rows are ordered in a subquery, by each node: Citus would bring those of a statement that orders them to
@@ -346,9 +340,6 @@ WITH RECURSIVE read (oid) AS (
     WHERE d.refclassid = 'pg_catalog.pg_class'::regclass
 )
 SELECT EXISTS (SELECT FROM read JOIN pg_catalog.pg_dist_partition AS p ON p.logicalrelid = read.oid) AS reads
-
--- name: distributed/record_storage(text, text): Records where the rows of a release are now.
-UPDATE kanon.release SET storage = $2::text::regclass WHERE name = $1::text
 
 -- name: distributed/remove_small(): Removes the rows of small classes from what was stored, each node its own.
 DELETE FROM {{ storage }} AS s USING {{ small }} AS small WHERE small.class = {% include "distributed/class_hash" %}

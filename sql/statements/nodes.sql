@@ -63,9 +63,6 @@ EXCEPTION
         RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = 'The values of a hierarchy do not fit a column.';
 END
 
--- name: drop_values(): Drops the table of a generalized column behind a release.
-DROP TABLE IF EXISTS {{ table }}
-
 -- name: create_given(): Holds a hierarchy that was built for one release until its values have their types.
 CREATE TABLE {{ table }} (value text NOT NULL, nodes text[] NOT NULL)
 
@@ -126,9 +123,6 @@ FROM (
 
 -- name: count_unknown(): How many rows have values that the hierarchies of a release do not know, one number per generalized column.
 SELECT * FROM {{ view }}
-
--- name: drop_unknown(): Drops the view that counts unknown values of a release.
-DROP VIEW IF EXISTS {{ view }}
 
 -- name: stored_nodes(): The values of a stored hierarchy with their nodes, as a part of another statement.
 SELECT value, nodes FROM kanon.hierarchy_value WHERE hierarchy = {{ name }} AND version = {{ version }}

@@ -12,6 +12,9 @@ FROM kanon_anonymize({{ arguments }}) AS r
 -- name: call_answer_blocks(text, text[]): Answers the blocks of a query.
 SELECT b.rest, b.rows::text AS rows, b.notices FROM kanon.answer_blocks($1, $2::text[], pg_catalog.current_schemas(false)) AS b
 
+-- name: call_by_name(text): Calls a function in the server that takes the name of a release, hierarchy or table and returns nothing.
+SELECT {{ function }}($1::text)::text AS done
+
 -- name: call_certificate(): Writes a certificate through the server's own function; its arguments are the parameters, in their order.
 SELECT kanon_certificate({{ arguments }})::text AS certificate
 
@@ -19,14 +22,11 @@ SELECT kanon_certificate({{ arguments }})::text AS certificate
 SELECT accepted, findings::text AS findings, canonical_sql FROM kanon_check_query($1)
 
 -- name: call_composition(): Compares releases through the server's own function; its arguments are the parameters, in their order.
-SELECT releases, k, people, smallest, average, people_below, unseen_rows, assumed_rows FROM kanon_composition({{ arguments }})
+SELECT releases, k, people, smallest, average, people_below, unseen_rows FROM kanon_composition({{ arguments }})
 
 -- name: call_declare(): Declares the roles of columns through the server's own function; its arguments are the parameters, in
 -- their order.
 SELECT kanon_declare({{ arguments }})::text AS done
-
--- name: call_drop(text): Drops a release through the server's own function.
-SELECT kanon_drop($1::text)::text AS done
 
 -- name: call_hierarchy_build(): Builds a hierarchy over a column through the server's own function; its arguments are the
 -- parameters, in their order.
@@ -35,9 +35,6 @@ SELECT kanon_hierarchy_build({{ arguments }}) AS version
 -- name: call_hierarchy_define(): Stores a hierarchy through the server's own function; its arguments are the parameters, in their
 -- order.
 SELECT kanon_hierarchy_define({{ arguments }}) AS version
-
--- name: call_hierarchy_drop(text): Forgets a hierarchy through the server's own function.
-SELECT kanon_hierarchy_drop($1::text)::text AS done
 
 -- name: call_hierarchy_load(): Stores the hierarchy of a table through the server's own function; its arguments are the
 -- parameters, in their order.
@@ -48,15 +45,6 @@ SELECT value, nodes FROM kanon_hierarchy_values($1::text)
 
 -- name: call_link(): Links a table through the server's own function; its arguments are the parameters, in their order.
 SELECT kanon_link({{ arguments }})::text AS done
-
--- name: call_refresh(text): Brings a release up to date through the server's own function.
-SELECT kanon_refresh($1::text)::text AS done
-
--- name: call_undeclare(bigint): Forgets the roles of columns through the server's own function.
-SELECT kanon_undeclare($1::bigint::oid::regclass)::text AS done
-
--- name: call_unlink(bigint): Forgets a link through the server's own function.
-SELECT kanon_unlink($1::bigint::oid::regclass)::text AS done
 
 -- name: set_progress_notices(): Makes the server's functions report their progress as notices, in this session.
 SELECT pg_catalog.set_config('kanon.progress', 'on', false) AS progress

@@ -1,26 +1,17 @@
 -- name: series/fetch_series(text): A release over time. What it is made of is NULL if it was dropped behind the record's back.
-SELECT s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS key_columns, s.cohorts_ever,
-    s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows, ke.relname::text AS key_view,
-    cu.relname::text AS current_rows, me.relname::text AS members, co.relname::text AS cohorts, de.relname::text AS departed,
-    pe.relname::text AS pending
-FROM kanon.series AS s
-LEFT JOIN pg_catalog.pg_class AS ke ON ke.oid = s.key_view
-LEFT JOIN pg_catalog.pg_class AS cu ON cu.oid = s.current_rows
-LEFT JOIN pg_catalog.pg_class AS me ON me.oid = s.members
-LEFT JOIN pg_catalog.pg_class AS co ON co.oid = s.cohorts
-LEFT JOIN pg_catalog.pg_class AS de ON de.oid = s.departed
-LEFT JOIN pg_catalog.pg_class AS pe ON pe.oid = s.pending
-WHERE s.release = $1::text
+SELECT s.version, s.request::text AS request, s.weights::text AS weights, s.key_columns::text[] AS keys, s.cohorts_ever,
+    s.pending_people, s.longest_wait, s.withheld_rows, s.retained_rows,
+    ARRAY(
+        SELECT c.relname::text
+        FROM pg_catalog.unnest(ARRAY[s.key_view, s.current_rows, s.members, s.cohorts, s.departed, s.pending])
+            WITH ORDINALITY AS t (relation, place)
+        LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.relation
+        ORDER BY t.place
+    ) AS relations
+FROM kanon.series AS s WHERE s.release = $1::text
 
--- name: series/store_series(text, text, text, text[], text, text, text, text, text, text):
--- Records a release over time that starts.
-INSERT INTO kanon.series (
-    release, version, request, weights, key_columns, current_rows, members, cohorts, departed, pending, cohorts_ever, key_view
-)
-VALUES (
-    $1::text, 1, $2::text::jsonb, $3::text::jsonb, $4::text[]::name[], $5::text::regclass, $6::text::regclass,
-    $7::text::regclass, $8::text::regclass, $9::text::regclass, 0, $10::text::regclass
-)
+-- name: series/store_series(text): Records a release over time that starts: an object of columns of kanon.series.
+INSERT INTO kanon.series SELECT s.* FROM pg_catalog.jsonb_populate_record(NULL::kanon.series, $1::text::jsonb) AS s
 
 -- name: series/record_series(text, bigint, bigint): Records the version of a release over time that is published, and its figures.
 UPDATE kanon.series AS s
@@ -41,16 +32,6 @@ CROSS JOIN (
         ) AS retained
 ) AS m
 WHERE s.release = $1::text
-
--- name: series/record_storage(text, text, bigint, bigint, bigint, bigint, double precision, bigint, bigint, double precision):
--- Records the storage and the figures of a new version of a release over time.
-UPDATE kanon.release SET
-    storage = $2::text::regclass, rows = $3::bigint, people = $4::bigint, classes = $5::bigint, smallest_class = $6::bigint,
-    average_class = $7::double precision, largest_class = $8::bigint, suppressed_cells = $9::bigint,
-    suppressed_share = $9::bigint / greatest(1, $3::bigint * pg_catalog.cardinality(quasi_identifiers))::double precision,
-    weighted_cost = $10::double precision, lower_bound = NULL, gap = NULL, optimal = false, bound_method = NULL,
-    usefulness = NULL, base_changes_at_publish = kanon.base_changes(relation), refreshed_at = pg_catalog.now()
-WHERE name = $1::text
 
 -- name: series/forget_series(text): Removes the record of a release over time.
 DELETE FROM kanon.series WHERE release = $1::text
@@ -188,12 +169,6 @@ FROM (
 -- name: series/create_key_view(): Which columns identify the rows of a base relation: the view follows them when they are
 -- renamed, or restored elsewhere.
 CREATE VIEW {{ view }} AS SELECT {% for k in keys %}{{ k }}{% if not loop.last %}, {% endif %}{% endfor %} FROM {{ relation }}
-
--- name: series/drop_table(): Drops a table behind a release over time.
-DROP TABLE IF EXISTS {{ table }}
-
--- name: series/drop_view(): Drops the view of identities behind a release over time.
-DROP VIEW IF EXISTS {{ view }}
 
 -- name: series/be_durable(): A version that readers saw must not be lost in a crash: its commit waits for the disk.
 SELECT

@@ -1,3 +1,9 @@
+-- name: drop_table(): Drops a table that kanon_pg made.
+DROP TABLE IF EXISTS {{ table }}
+
+-- name: drop_view(): Drops a view that kanon_pg made.
+DROP VIEW IF EXISTS {{ view }}
+
 -- name: create_storage(): The guarded materialized view: suppresses by the mapping, counts the people of every class on the
 -- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy model. Row types that the
 -- mapping does not know (rows added since) are suppressed fully.
@@ -126,9 +132,3 @@ SELECT EXISTS (
 
 -- name: drop_storage(): Drops the materialized view behind a release.
 DROP MATERIALIZED VIEW IF EXISTS {{ storage }}
-
--- name: drop_mapping(): Drops the mapping behind a release.
-DROP TABLE IF EXISTS {{ mapping }}
-
--- name: drop_parts(): Drops the table of divided row types behind a release.
-DROP TABLE IF EXISTS {{ parts }}
