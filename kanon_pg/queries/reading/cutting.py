@@ -15,7 +15,7 @@ from kanon_pg.queries.reading.blocks import Block, Computed, Cut, name_tree
 from kanon_pg.queries.reading.facts import Facts
 from kanon_pg.queries.reading.figures import ARITHMETIC, Figures
 from kanon_pg.queries.reading.findings import Refusal
-from kanon_pg.queries.reading.rows import Cte, Ctes, RowReader, Rows, cte_named
+from kanon_pg.queries.reading.rows import ChosenRows, Cte, Ctes, RowReader, cte_named
 from kanon_pg.queries.reading.scanner import words
 from kanon_pg.queries.reading.scopes import folded, relation_named
 from kanon_pg.queries.reading.selects import QUERIES, from_items, inner_query, output_name, require_only, star
@@ -250,7 +250,7 @@ class _Cutter:
         )
         return rest
 
-    def keys(self, select: Tree, items: Sequence[_Output], rows: Rows) -> list[Tree]:
+    def keys(self, select: Tree, items: Sequence[_Output], rows: ChosenRows) -> list[Tree]:
         group = select.child("group")
         if group is None:
             return []
@@ -269,7 +269,7 @@ class _Cutter:
                 keys.append(key)
         return keys
 
-    def key(self, tree: Tree, items: Sequence[_Output], rows: Rows) -> Tree:
+    def key(self, tree: Tree, items: Sequence[_Output], rows: ChosenRows) -> Tree:
         """Return what a part of GROUP BY means: an output by number or by name, or an expression."""
         if tree.kind == "Literal" and not tree.args.get("is_string"):
             number = int(tree.text("this")) if tree.text("this").isdigit() else 0

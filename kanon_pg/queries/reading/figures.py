@@ -8,7 +8,7 @@ from kanon_pg.queries.reading.aggregates import OTHER_AGGREGATES, calculated_of_
 from kanon_pg.queries.reading.blocks import BIGINT, EXTREMES, Figure, column_name, column_tree
 from kanon_pg.queries.reading.facts import Column
 from kanon_pg.queries.reading.findings import Refusal
-from kanon_pg.queries.reading.rows import RowReader, Rows
+from kanon_pg.queries.reading.rows import ChosenRows, RowReader
 from kanon_pg.queries.reading.scanner import words
 from kanon_pg.queries.reading.scopes import folded
 from kanon_pg.queries.reading.selects import QUERIES, has_value, number
@@ -38,7 +38,7 @@ class Figures:
         self,
         name: str,
         keys: list[Tree],
-        rows: Rows,
+        rows: ChosenRows,
         reader: RowReader,
         *,
         rest_of: Callable[[Tree], Tree],

@@ -52,7 +52,7 @@ def cte_named(table: Tree, ctes: Ctes) -> Cte | None:
 
 
 @dataclass(slots=True)
-class Rows:
+class ChosenRows:
     """What FROM and WHERE choose.
 
     Parameters
@@ -92,9 +92,9 @@ class RowReader:
         self.facts, self.subqueries = facts, subqueries
         self._sources = 0
 
-    def rows(self, select: Tree, ctes: Ctes, outer: Scope | None = None) -> Rows:
+    def rows(self, select: Tree, ctes: Ctes, outer: Scope | None = None) -> ChosenRows:
         """Return the rows that a SELECT reads."""
-        rows = Rows(ctes, Scope(outer=outer))
+        rows = ChosenRows(ctes, Scope(outer=outer))
         from_ = select.child("from_")
         first = None if from_ is None else from_.child("this")
         if first is None:
@@ -117,7 +117,7 @@ class RowReader:
         self._sources += 1
         return Source(f"s{self._sources}", relation)
 
-    def _item(self, tree: Tree, rows: Rows) -> None:
+    def _item(self, tree: Tree, rows: ChosenRows) -> None:
         """Add an item of FROM that is joined by conditions."""
         alias = tree.child("alias")
         name = None if alias is None else alias.child("this")
@@ -138,7 +138,7 @@ class RowReader:
         else:
             raise Refusal("Q101", tree.place, "This cannot stand in FROM beside people.", "Name a table.")
 
-    def _table(self, tree: Tree, alias: str, columns: tuple[str, ...], rows: Rows) -> None:
+    def _table(self, tree: Tree, alias: str, columns: tuple[str, ...], rows: ChosenRows) -> None:
         relation = relation_named(tree, self.facts)
         if relation is None:
             raise Refusal("Q101", tree.place, "There is no such table, or you may not read it.")
@@ -148,7 +148,9 @@ class RowReader:
         rows.sources.append(source)
         rows.scope.add(alias, source, tree.place)
 
-    def _derived(self, derived: Cte, alias: str, columns: tuple[str, ...], rows: Rows, place: int) -> None:
+    def _derived(
+        self, derived: Cte, alias: str, columns: tuple[str, ...], rows: ChosenRows, place: int
+    ) -> None:
         """Merge a subquery that only returns rows."""
         if not is_plain(derived.query):
             raise Refusal(
@@ -168,7 +170,7 @@ class RowReader:
         values = (value for _, value in outputs)
         rows.scope.add(alias, Derived(dict(zip(names, values, strict=False))), place)
 
-    def _outputs(self, select: Tree, rows: Rows) -> list[tuple[str, Tree]]:
+    def _outputs(self, select: Tree, rows: ChosenRows) -> list[tuple[str, Tree]]:
         """Return the outputs of a SELECT that only returns rows, by name."""
         outputs: list[tuple[str, Tree]] = []
         for tree in select.arguments:
@@ -189,7 +191,7 @@ class RowReader:
             outputs.append((output_name(tree), output))
         return outputs
 
-    def _join(self, join: Tree, rows: Rows) -> None:
+    def _join(self, join: Tree, rows: ChosenRows) -> None:
         side, kind = join.text("side").upper(), join.text("kind").upper()
         if join.text("method") or side not in {"", "LEFT"} or kind not in {"", "INNER", "CROSS", "OUTER"}:
             raise Refusal(
@@ -226,7 +228,7 @@ class RowReader:
                 "Join people by JOIN, or turn the sides.",
             )
 
-    def _using(self, join: Tree, rows: Rows, before: Mapping[str, Source | Derived]) -> list[Tree]:
+    def _using(self, join: Tree, rows: ChosenRows, before: Mapping[str, Source | Derived]) -> list[Tree]:
         """Return the conditions of USING, whose columns then have one name."""
         conditions = []
         after = {name: item for name, item in rows.scope.items.items() if name not in before}
@@ -239,13 +241,13 @@ class RowReader:
 
     # --- expressions ---------------------------------------------------------------------------------------
 
-    def conjuncts(self, tree: Tree, rows: Rows) -> list[Tree]:
+    def conjuncts(self, tree: Tree, rows: ChosenRows) -> list[Tree]:
         """Return the parts of a condition that all must be true."""
         if tree.bare.kind == "And":
             return [part for side in tree.bare.operands for part in self.conjuncts(side, rows)]
         return [self.value(tree.bare, rows)]
 
-    def value(self, tree: Tree, rows: Rows) -> Tree:
+    def value(self, tree: Tree, rows: ChosenRows) -> Tree:
         """Return an expression in terms of sources."""
 
         def change(node: Tree) -> Tree | None:
@@ -257,7 +259,7 @@ class RowReader:
 
         return tree.replaced(change)
 
-    def _semi_join(self, tree: Tree, rows: Rows) -> Tree:
+    def _semi_join(self, tree: Tree, rows: ChosenRows) -> Tree:
         """Return EXISTS for EXISTS and IN with a subquery that only returns rows."""
         query = inner_query(tree.child("this" if tree.kind == "Exists" else "query"))
         if query is None or not is_plain(query):
