@@ -62,12 +62,7 @@ GOAL = 0.01
 
 BY_PRICES = "prices of rows (Lagrangian dual)"
 
-# How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
-# programs of few pairs prove what the others do not. The numbers themselves were measured singly at half and
-# twice (Adult with 9 columns, CMC, census with 8 columns; k = 5, 12 s, one run each on a shared machine):
-# cells differ by at most 0.1 %, which is what runs with equal numbers differ by, and bounds do not differ,
-# but for two: with half of the share for prices the bound of the census is 0.2 % lower, and with half of the
-# share of a round 0.1 % more cells are suppressed in both large tables.
+# How the time is divided; what the stages and these numbers gain was measured (docs/solver-stages.md).
 
 _SHARE_FOR_PRICES = 0.4
 """Share of the time that is left which the bound takes at most."""
@@ -76,16 +71,10 @@ _SHARE_FOR_PROGRAMS = 0.2
 """Share of the time that is left which integer programs before the refinement take at most."""
 
 _SHARE_FOR_PROOFS = 0.5
-"""The same where the optimum is wanted. With 0.2 a curve of 13 k within 300 s (Adult with 9 columns, the
-paper's patterns, load 2) proved 7 of them: programs that had to end early began anew at the end."""
+"""The same where the optimum is wanted."""
 
 _STEPS_BEFORE_PROGRAMS = 400
-"""Steps of the ascent of prices before integer programs that may make prices superfluous.
-
-On Adult with 9 columns and the paper's patterns, k = 2, 6, 25 and 100: bounds of 28,773, 66,151, 122,055 and
-195,255 after 0.17 to 0.41 processor s; all steps give 28,794, 67,619, 123,915 and 196,295 after 1.0 to 2.4 s,
-and strike out not one pair more of k = 3, 6, 10 and 25.
-"""
+"""Steps of the ascent of prices before integer programs that may make prices superfluous."""
 
 _FEW_PAIRS = 300_000
 """Pairs of a row type and an instance up to which the integer programs come before the refinement."""
@@ -98,8 +87,7 @@ _MANY_PAIRS = 30_000_000
 
 _PAIRS_PER_SECOND = 2_000_000
 """Pairs of a row type and a vector per second that is left, beyond which no integer program is begun: what it
-needs is built without a look at the clock, in 6 s for 11 million pairs and in 9 s for 16 million (Adult with
-9 columns, census with 8, no pair struck out by prices)."""
+needs is built without a look at the clock."""
 
 _EDGES_PER_SECOND = 1_000_000
 """Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
@@ -111,8 +99,7 @@ _FIRST_ROUND = 5.0
 """Seconds of the first round of refinement, at least."""
 
 _ROWS_PER_SECOND = 500
-"""The first round takes a second for so many rows. On Adult with 9 columns and k = 100 rounds of 43 seconds
-ended after 200 seconds at 80,258 cells, those of 65 at 80,092 (one run each; other parts differed, too)."""
+"""The first round takes a second for so many rows."""
 
 _LONGER_ROUND = 1.0
 """A round of refinement takes at most so many times as long as the longest one before: what rounds find is
@@ -120,9 +107,7 @@ put together, so that longer ones are worth no more."""
 
 _MOST_STALE_DIVES = 8
 """Dives without gain under privacy models, one after the other, after which parts of a solution are no longer
-taken apart: of the first seven on Adult with t = 0.3 two gained nothing (see `_TAKEN` of
-`diving_under_models`). With 4 the cost of five tables was the same, or up to 1.1 % higher
-(docs/solver-stages.md)."""
+taken apart."""
 
 
 _LEAST_ROUND = 0.5

@@ -143,18 +143,11 @@ HOTTEST = 0.6
 """Temperature, in usual costs, from which a solution may become any other."""
 
 _COLDEST = 0.04
-"""Temperature, in usual costs, at which the search ends.
-
-Half and twice change no cell on CMC (k = 5, 25; 2 seconds of `refine`): so late hardly a rise is accepted.
-"""
+"""Temperature, in usual costs, at which the search ends."""
 
 _LEAST_ROOM = 64
 _ROOM_PER_PERSON = 8
-"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k.
-
-On CMC (k = 5, 25; 2 seconds of `refine`, one seed) half of the second: 0 and -0.10 % cells;
-twice: 0 and -0.27 %.
-"""
+"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k."""
 
 
 def anneal(

@@ -44,11 +44,7 @@ _WORK_WHEN_LATE = 60_000_000
 types."""
 
 MOST_ROUNDS = 64
-"""Rounds after which a group is given up.
-
-Half and twice change the cells of Adult with t = 0.3 by -3.0 to +2.0 %, without an order, and those of other
-tables and models by less than 1 % (measured as in `kanon_pg.worker.solvers.local_search.improvement`).
-"""
+"""Rounds after which a group is given up."""
 
 
 class Shared(NamedTuple):
@@ -175,8 +171,10 @@ def _leave_out(
 
 
 @kernel
-def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int) -> int:
-    """Leave row types out, those with the most excessive value first, until the rest satisfies everything.
+def thin_once(
+    models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int, count: int
+) -> int:
+    """Leave row types out, those with the most excessive value, of the first `count` of a group.
 
     Parameters
     ----------
@@ -190,31 +188,11 @@ def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[n
     Returns
     -------
     int
-        How many row types stay, 0 if the group cannot be thinned out this way.
+        How many stay: as many as there were if they satisfy everything, 0 if the group is given up.
 
     Notes
     -----
-    Up to 64 rounds of O(items s). What is left out counts in rows; people are checked at the end.
-    """
-    count = items.size
-    for _ in range(MOST_ROUNDS):
-        staying = thin_once(models, items, places, k, count)
-        if staying in (0, count):
-            return staying
-        count = staying
-    return 0
-
-
-@kernel
-def thin_once(
-    models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int, count: int
-) -> int:
-    """Do one round of `thin_out` with the first `count` row types.
-
-    Returns
-    -------
-    int
-        How many stay: as many as there were if they satisfy everything, 0 if the group is given up.
+    O(items s). What is left out counts in rows; people are checked at the end.
     """
     staying = count
     count_own(models, models.counts, items[:count])

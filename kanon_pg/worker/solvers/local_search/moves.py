@@ -43,14 +43,7 @@ _MOST_BROKEN = 64
 _MOST_EVALUATED = 200
 _MOST_REFUSED = 400
 """Row types of classes that are broken, and of those whose row types are evaluated one by one, at most;
-donors that their classes cannot spare after which a move is given up.
-
-Measured as in `improvement`: half of the first costs at most 0.01 % more cells, twice it changes none; the
-last changes none either way, but without it l = 3 on Adult costs 1.8 % less and other tables and models up to
-0.04 % more, for a tenth more time. The second acts under privacy models alone and was measured under
-them (as in `improvement`): half costs up to 7.9 % more cells (Adult, t = 0.3) and saves at most 0.7 % (CMC,
-l = 3); twice saves up to 1.8 % and costs at most 0.1 %, in the same time.
-"""
+donors that their classes cannot spare after which a move is given up."""
 
 _LEAST_LACK = 1e-6
 """What a class lacks at least that does not satisfy everything; people of several row types can hide it."""
@@ -388,10 +381,7 @@ def _fill_up(
 
 @inner_kernel
 def _thin_out(gainers: int, k: int, models: ModelEvaluator, scratch: MoveBuffers) -> int:
-    """Leave gainers out until the rest satisfies everything; return how many stay, 0 if none can.
-
-    Does what `kanon_pg.worker.solvers.greedy.heuristic.thin_out` does, as far as the move may go on.
-    """
+    """Leave gainers out until the rest satisfies everything; return how many stay, 0 if none can."""
     count = gainers
     for _ in range(MOST_ROUNDS):
         staying = thin_once(models, scratch.taken[:gainers], scratch.together[:gainers], k, count)

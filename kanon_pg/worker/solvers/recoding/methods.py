@@ -61,11 +61,7 @@ _LONG = 4
 """How many times the usual effort method exact spends where it proves nothing."""
 
 _MOST_PAIRS_WALKED = 240_000_000
-"""Level vectors times row types for which the walk is tried that bounds the cost of a quick method.
-
-A walk that ends looks at an eighth to a fifth of them (Adult, 19,805 row types, 6,480 level vectors, k = 2 to
-100); one that does not proves nothing.
-"""
+"""Level vectors times row types for which the walk is tried that bounds the cost of a quick method."""
 
 Recoding = Callable[[RecodingTask], SearchResult]
 
@@ -147,10 +143,8 @@ def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float,
 
 def _known(whole: RecodingTask, start: Start) -> NDArray[np.float64]:
     """Return what a row of each row type costs at most in some classes."""
-    place = np.empty(int(whole.order.max()) + 1, dtype=np.intp)
-    place[whole.order] = np.arange(whole.order.size)
     known = np.zeros(len(whole.table))
-    np.maximum.at(known, place[start.task.order], start.task.row_costs_of(start.class_of))
+    np.maximum.at(known, start.task.order, start.task.row_costs_of(start.class_of))
     return known
 
 
@@ -166,7 +160,7 @@ def _local(whole: RecodingTask) -> SearchResult:
     """Improve classes, then prove a bound by prices."""
     start = _improved(start_of(whole), whole.clock.part(_SHARE_FOR_SEARCH))
     raised = None if whole.clock.is_over() else _raised(whole, start, whole.clock.part(_SHARE_FOR_PRICES))
-    return _found(whole, start) if raised is None else _certified(whole, start, raised.found)
+    return _found(whole, start) if raised is None else _certified(start, raised.found)
 
 
 def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
@@ -200,7 +194,7 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
     if not has_models:
         start = refined(whole, start, raised, goal, clock)
         start = _improved(start, clock, times)
-    found = _certified(whole, start, raised.found)
+    found = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
     return replace(found, termination=Termination.GOAL) if is_enough else found
 
@@ -209,12 +203,10 @@ def _raised(whole: RecodingTask, start: Start, clock: Clock) -> LevelPrices | No
     return raise_level_prices(whole, _known(whole, start), start.cost, clock)
 
 
-def _certified(whole: RecodingTask, start: Start, found: Prices) -> SearchResult:
+def _certified(start: Start, found: Prices) -> SearchResult:
     """Return classes as a solution with prices that prove a bound."""
-    prices = np.empty_like(found.prices)
-    prices[whole.order] = found.prices
     solution = start.task.solution_of(start.class_of)
-    return SearchResult(solution, start.method, found.bound, PRICES_METHOD, prices=prices)
+    return SearchResult(solution, start.method, found.bound, PRICES_METHOD, prices=found.prices)
 
 
 def _improved(start: Start, clock: Clock, times: int = 1) -> Start:
@@ -256,7 +248,7 @@ def _full_domain(task: RecodingTask) -> SearchResult:
     )  # fmt: skip
     vector = np.where(best.is_suppressed, task.fields.top, task.fields.pattern_of(best.levels))
     solution, method = task.published(vector), "full-domain recoding"
-    if best.is_best and np.array_equal(solution.vector[task.order], vector):
+    if best.is_best and np.array_equal(solution.vector, vector):
         return SearchResult(solution, method, bound_method=FULL_DOMAIN_BOUND, is_best=True)
     if best.complete:
         return SearchResult(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)

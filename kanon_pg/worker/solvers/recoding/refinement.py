@@ -30,7 +30,6 @@ from kanon_pg.worker.solvers.recoding.instances import (
     instances_collected,
     instances_of,
     named_by_instance,
-    row_types_of,
 )
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
 from kanon_pg.worker.solvers.recoding.starts import Start
@@ -325,8 +324,7 @@ class _LevelRounds:
 
     def solution_of(self, start: Start, of_class: NDArray[np.int64]) -> Solution:
         """Return classes as a solution in a graph, given the number of each class there."""
-        row_type = row_types_of(self.whole, start.task)
-        return Solution.of_parts(row_type, of_class[start.class_of], start.task.table.rows)
+        return Solution.of_parts(start.task.order, of_class[start.class_of], start.task.table.rows)
 
     def start_of(self, solution: Solution) -> Start:
         """Return a solution in the instances of a graph as classes."""

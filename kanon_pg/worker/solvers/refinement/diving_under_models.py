@@ -62,12 +62,7 @@ _MOST_MEMBERS = 6_000_000
 """Most members of all instances together."""
 
 _TAKEN = (0.03, 0.25)
-"""Least and largest share of the rows whose classes are taken apart to dive for them again.
-
-One run on Adult (7 columns, occupation sensitive, k = 5, t = 0.3) from 58,771 cells, six dives in turn: with
-shares of 0.03 to 0.1 two saved 54 and 415 cells in 2.7 and 3.2 processor s, with 0.1 to 0.2 683 and 240 in
-3.0 each, with 0.2 to 0.4 534 and none in 4.9 and 5.4.
-"""
+"""Least and largest share of the rows whose classes are taken apart to dive for them again."""
 
 _MOST_TURNS = 30
 _LEAST_GAIN = 3e-4
@@ -75,18 +70,12 @@ _LEAST_GAIN = 3e-4
 
 _STEPS = 60
 _STRIDE = 0.3
-"""Steps of the subgradient method before each round, and the first one's length.
-
-25 steps cost 1.6 and 1.4 % more on CMC (l = 2, t = 0.3). On Adult (7 columns, occupation sensitive, every
-fifth row, with t every twentieth) they cost 0.4 and 0.5 % more with l = 3 and t = 0.3, 0.1 % less with p = 4.
-"""
+"""Steps of the subgradient method before each round, and the first one's length."""
 
 _SHARE_OF_DIVE = 0.5
 _FEWEST_STEPS = 15
 """Share of the time that is left which a dive should take: later rounds take fewer steps, at least these,
-where the first one shows that it would take longer. A dive that time ends gives nothing: on all of Adult
-(t = 0.3) it took 31 processor s, of 33 that were left.
-"""
+where the first one shows that it would take longer. A dive that time ends gives nothing."""
 
 _SHARE = 0.3
 """Share of the rows that are left which get a place in each round."""
@@ -95,12 +84,7 @@ _MOST_LARGER = 40
 _PATIENCE = 16
 _RAREST = (8, 6, 4)
 """Under a distance: rows beyond k that classes are tried with, sizes without a better class after which that
-ends, and by how many eighths of a row a row may exceed the quota of its value.
-
-Limits of effort: on CMC (t = 0.3) half and twice of all three change no cell. On Adult (every twentieth row,
-t = 0.3) 8 sizes cost 1.7 and 3.0 % more than 16 in two runs, 4 of them 2.9 and 4.1 %; half and twice of the
-others save 1.3 to 2.5 %, which is what dives scatter by.
-"""
+ends, and by how many eighths of a row a row may exceed the quota of its value."""
 
 
 _WORK_PER_STEP = 10_000_000

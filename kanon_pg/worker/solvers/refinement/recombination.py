@@ -25,14 +25,10 @@ from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFO
 from kanon_pg.worker.solvers.refinement.regions import improve_as_a_whole, improve_by_regions
 
 _MOST_KEPT = 30
-"""Solutions of a pool. Of Adult with 9 columns and k = 100 about 30 used 385 instances together, six 345."""
+"""Solutions of a pool."""
 
 _MOST_COST = 1.01
-"""What a solution may cost at most in relation to the best one.
-
-The greedy solution of Adult with 9 columns and k = 100 costs 4 % more; with its classes in the pool 80,307
-and 80,293 cells came of two rounds, without them 80,288 and 80,286 (one run each).
-"""
+"""What a solution may cost at most in relation to the best one."""
 
 _WARM = 0.1
 """First temperature of annealing among the classes of a pool, in usual costs, for k up to 25."""

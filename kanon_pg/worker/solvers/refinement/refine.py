@@ -21,30 +21,17 @@ from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFO
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
-# Measured by one call of `refine` with seed 1 on CMC (2 seconds of effort) and Adult with 9 columns
-# (3 seconds), k = 5 and 25, from the greedy solution: cells with half and with twice each value. It was one
-# seed: how much another one changes was not measured.
-
 _NEAR = 2.0
-"""Dives and annealing may use classes that exceed their prices by this many usual costs.
-
-Half: -0.05 to +0.57 %, twice: -0.04 to +0.11 %.
-"""
+"""Dives and annealing may use classes that exceed their prices by this many usual costs."""
 
 _LARGE = 25
 """Where k is larger, annealing gets more room and heat in proportion: steps move k rows at once."""
 
 _CORE = 0.3
-"""Integer programs may use classes that exceed their prices by this share of a usual cost.
-
-Half: -0.33 to +0.11 %, twice: -0.10 to +0.11 %.
-"""
+"""Integer programs may use classes that exceed their prices by this share of a usual cost."""
 
 _AFTER_DIVE = 0.2
-"""First temperature of annealing after a dive, which is worth keeping for the most part.
-
-Half: -0.01 to 0 %, twice: -0.10 to +0.13 %.
-"""
+"""First temperature of annealing after a dive, which is worth keeping for the most part."""
 
 _SHARE_OF_STARTS = 0.5
 """Share of the effort of a round in which solutions are dived for and annealed."""
@@ -53,21 +40,14 @@ _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
 _EFFORT_PER_ROW = 2_500
-"""Effort beyond which annealing another dive is worth more than annealing longer.
-
-Adult with 9 columns, k = 100, rounds of ten dives of 2.5 seconds of effort: 80,163 cells after 196 seconds;
-of six dives of 5 seconds: 80,198 after 165, 80,190 after 218 (one run each).
-"""
+"""Effort beyond which annealing another dive is worth more than annealing longer."""
 
 _FEWEST = 3
 """Solutions that a search needs which looks at nothing but their classes."""
 
 _MOST_STARTS = 16
 _DIVED_ROWS_PER_SECOND = 12_000
-"""Rows of a table whose dives may be repeated so often per second of annealing.
-
-Half: -0.10 to +0.33 %; twice: 0 to +0.21 % (Adult with k = 25 and CMC).
-"""
+"""Rows of a table whose dives may be repeated so often per second of annealing."""
 
 _MOST_DIVES = 12
 _SHARE_OF_DIVES = 0.3

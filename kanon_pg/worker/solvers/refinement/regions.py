@@ -278,8 +278,7 @@ _MOST_PAIRS = 200_000
 """Pairs of a row type and an instance in the first region, and in the smallest and largest."""
 
 _MOST_PAIRS_AS_A_WHOLE = 30_000
-"""Pairs of a program of everything up to which it is tried: with 15,000 (20 solutions of Adult with 9 columns
-and k = 25) it takes 27 seconds."""
+"""Pairs of a program of everything up to which it is tried."""
 
 _LARGER = 1.15
 _SMALLER = 0.9
@@ -287,11 +286,10 @@ _MUCH_SMALLER = 0.8
 """How regions grow when one was solved, shrink when that took long, and when it was not solved."""
 
 _NODES = 20
-"""Most nodes of the search tree of one region: half and twice change no cell on CMC (as in `refine`)."""
+"""Most nodes of the search tree of one region."""
 
 _NODES_OF_WHOLE = 1
-"""The same for a program of everything. Of pairs that 7 solutions of Adult with 9 columns and k = 25 use, all
-with 60,378 cells or more, the first node finds 60,156 after 19 seconds; 20 nodes find 60,155 after 121."""
+"""The same for a program of everything."""
 
 EFFORT_PER_SECOND = 20_000_000
 """Effort that takes about a second: steps of the simplex method times pairs of the program."""
