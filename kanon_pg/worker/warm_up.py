@@ -29,9 +29,9 @@ from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.solvers.pairs import search_by_pairs
-from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
+from kanon_pg.worker.solvers.recoding.rest import assign_rest
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
 from kanon_pg.worker.solvers.refinement.refine import refine

@@ -28,7 +28,7 @@ from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.local_search import improvement
 from kanon_pg.worker.solvers.local_search.improvement import improve
-from kanon_pg.worker.solvers.recoding import greedy as recoding_greedy
+from kanon_pg.worker.solvers.recoding import rest as recoding_rest
 from kanon_pg.worker.solvers.recoding import top_down
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
 from kanon_pg.worker.solvers.refinement import diving_under_models as diving
@@ -40,7 +40,7 @@ from tests.fixtures.recoding import Tree, with_trees
 
 K = 3
 CENTURY = 3e9
-STEPS = ((heuristic, 3_000), (rest, 500), (recoding_greedy, 3_000), (top_down, 2_000), (diving, 10))
+STEPS = ((heuristic, 3_000), (rest, 500), (recoding_rest, 3_000), (top_down, 2_000), (diving, 10))
 """Modules, and the work of a step of theirs in these tests."""
 
 MODELS = [
@@ -195,7 +195,7 @@ def test_a_solution_without_time_satisfies_everything(
     packed = packed_rows()
     packed = with_hierarchies(packed) if is_generalized else packed
     for work in (1_000_000, 0):
-        for module in (heuristic, recoding_greedy, top_down):
+        for module in (heuristic, top_down):
             monkeypatch.setattr(module, "_WORK_WHEN_LATE", work)
         outcome = solve(packed, SolveRequest(K, method, models=models, seconds=0.0))
         assert outcome.termination in (Termination.TIME, Termination.OPTIMAL)
@@ -249,7 +249,7 @@ def test_a_rest_that_time_ends_is_merged_ever_more_at_once(reports: int) -> None
     count = len(task.table)
     class_of, others = np.arange(count) // 2, np.arange(count // 2, count, dtype=np.int32)
     clock = Ending(reports)
-    found = recoding_greedy.assign_rest(
+    found = recoding_rest.assign_rest(
         task.forest, task.codes, task.table, task.demands, class_of, others, clock
     )
     assert clock.counted <= reports + 4 + np.log2(count)

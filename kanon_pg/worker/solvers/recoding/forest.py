@@ -8,6 +8,7 @@ any member and a level.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,15 @@ def forest_of(packed: PackedRowTypes, table: RowTypeTable) -> Forest:
         0 to 1 or differ within a node; or the levels need more bits than a pattern vector has.
     """
     packed.level_fields.require_room()
-    hierarchies = packed.hierarchies or (None,) * table.width
+    return _forest(packed.hierarchies or (None,) * table.width, table)
+
+
+def suppression_forest(table: RowTypeTable) -> Forest:
+    """Return hierarchies that say no more than that a cell may be suppressed."""
+    return _forest((None,) * table.width, table)
+
+
+def _forest(hierarchies: Sequence[PackedHierarchy | None], table: RowTypeTable) -> Forest:
     nodes, losses, keys = [], [], []
     for number, (column, hierarchy) in enumerate(zip(table.columns, hierarchies, strict=True)):
         _, first = number_values(table.codes[number].astype(np.int64))
@@ -74,7 +83,8 @@ def forest_of(packed: PackedRowTypes, table: RowTypeTable) -> Forest:
     sizes = np.array([one.size for one in nodes], dtype=np.int64)
     return Forest(
         np.concatenate(nodes), np.concatenate(losses), np.concatenate(keys), np.cumsum(sizes) - sizes,
-        table.cardinalities.astype(np.int64), np.array(packed.level_fields.heights, dtype=np.int64),
+        table.cardinalities.astype(np.int64),
+        np.array([1 if one is None else one.height for one in hierarchies], dtype=np.int64),
         np.array([0 if one is None else one.lowest for one in hierarchies], dtype=np.int64),
     )  # fmt: skip
 
@@ -231,6 +241,11 @@ def levels_of_vectors(fields: LevelFields, vectors: NDArray[np.int64]) -> NDArra
         for offset, width in zip(fields.offsets, fields.widths, strict=True)
     ]
     return np.stack(parts, axis=1).astype(np.int16)
+
+
+def levels_of_bits(vectors: NDArray[np.int64], width: int) -> NDArray[np.int16]:
+    """Unpack pattern vectors of suppression alone, a bit per column, into levels, shape (p, m)."""
+    return ((vectors[:, None] >> np.arange(width)) & 1).astype(np.int16)
 
 
 def published_classes(

@@ -20,7 +20,6 @@ from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, anneal
 from kanon_pg.worker.solvers.annealing.graph import thin
 from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_ROW_TYPE, improve_classes
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_SECOND as EFFORT_OF_CLASSES
 from kanon_pg.worker.solvers.recoding.instances import (
@@ -32,6 +31,7 @@ from kanon_pg.worker.solvers.recoding.instances import (
     named_by_instance,
 )
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
+from kanon_pg.worker.solvers.recoding.rest import assign_rest
 from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.refinement.diving import dive

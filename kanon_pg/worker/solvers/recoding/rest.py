@@ -1,13 +1,6 @@
-"""Local recoding by the greedy heuristic: level vectors in the order of what they cost.
-
-After Algorithm 1 of R. Bredereck, A. Nichterlein, R. Niedermeier, "Pattern-Guided k-Anonymity" (2013), with
-level vectors in place of pattern vectors. Row types that no level vector gave a class join one, or all of
-them merge with some.
-"""
+"""Row types that the greedy heuristic gave no class join one whose cost rises little, or merge with some."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,192 +9,28 @@ from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.greedy.heuristic import compact
-from kanon_pg.worker.solvers.greedy.scan import (
-    GroupingBuffers,
-    Living,
-    counters_for,
-    filter_living,
-    group_candidates,
-    grouping_for,
-    list_groups,
-)
 from kanon_pg.worker.solvers.recoding.demands import Demands, is_allowed
 from kanon_pg.worker.solvers.recoding.forest import (
     MOST_VECTORS,
     Forest,
-    cheapest_levels_first,
     join_levels,
-    keys_at,
     levels_of_classes,
-    move_keys,
     number_of_vectors,
     row_cost,
 )
-
-UNASSIGNED = -1
-"""Class of a row type that has none yet."""
-
-
-class LevelScan(NamedTuple):
-    """Row types that wait for a class, and working arrays.
-
-    `living` has no hashes: keys are those of `forest` at `level`, kept up to date from the `codes`, shape
-    (m, n), of the living row types. `state` holds the places of `living` in use, the row types that wait, and
-    the number of classes made.
-    """
-
-    living: Living
-    codes: NDArray[np.int32]
-    grouping: GroupingBuffers
-    counters: NDArray[np.uint16]
-    class_of: NDArray[np.int64]
-    level: NDArray[np.int16]
-    state: NDArray[np.int64]
-
-
-def scan_for(forest: Forest, table: RowTypeTable) -> LevelScan:
-    """Return a scan of a table all of whose row types wait, at the lowest levels."""
-    count = len(table)
-    codes = table.codes.copy()
-    living = Living(
-        np.empty((0, 0), dtype=np.uint64), keys_at(forest, codes, forest.lowest), table.people.copy(),
-        np.arange(count, dtype=np.int32), np.ones(count, dtype=np.bool_),
-    )  # fmt: skip
-    return LevelScan(
-        living, codes, grouping_for(count), counters_for(count), np.full(count, UNASSIGNED, dtype=np.int64),
-        forest.lowest.astype(np.int16), np.array([count, count, 0], dtype=np.int64),
-    )  # fmt: skip
-
-
-@kernel
-def _assign_groups(scan: LevelScan, demands: Demands, found: int, groups: int) -> None:
-    """Make classes of the groups of candidates that may be some."""
-    living, grouping, people = scan.living, scan.grouping, np.zeros(groups, dtype=np.int64)
-    for position in range(found):
-        people[grouping.group_of[position]] += living.people[grouping.candidates[position]]
-    first = list_groups(grouping, found, groups)
-    for group in range(groups):
-        if people[group] < demands.k:
-            continue
-        places = grouping.members[first[group] : first[group + 1]]
-        items = living.numbers[places]
-        if demands.is_simple == 0 and not is_allowed(demands, items):
-            continue
-        for position in range(items.size):
-            scan.class_of[items[position]] = scan.state[2]
-            living.alive[places[position]] = False
-        scan.state[1] -= items.size
-        scan.state[2] += 1
-
-
-@kernel
-def _close_gaps(scan: LevelScan) -> None:
-    """Drop the row types that have a class from the living."""
-    for column in range(scan.codes.shape[0]):
-        place = 0
-        for item in range(scan.state[0]):
-            if scan.living.alive[item]:
-                scan.codes[column, place] = scan.codes[column, item]
-                place += 1
-    scan.state[0] = compact(scan.living, scan.state[0])
-
-
-_WORK_PER_VALUE = 3
-"""Row types that can be looked at while privacy models look at one value."""
-
-
-@kernel
-def scan_levels(
-    scan: LevelScan, forest: Forest, demands: Demands, levels: NDArray[np.int16], turn: int, work: int
-) -> int:
-    """Form classes under level vectors from `turn` on until nobody waits or some work is done.
-
-    Parameters
-    ----------
-    scan : LevelScan
-        Is changed.
-    forest, demands
-        The table.
-    levels : ndarray of int16, shape (p, m)
-        Level vectors in their order.
-    turn : int
-        The first vector.
-    work : int
-        Row types to look at; what privacy models look at (`ModelEvaluator.work`) counts for more.
-
-    Returns
-    -------
-    int
-        The vector whose turn is next.
-    """
-    while turn < levels.shape[0] and scan.state[1] > 0 and work > 0:
-        work -= scan.state[0]
-        before = demands.evaluator.work[0]
-        move_keys(forest, scan.codes, scan.living.keys, scan.state[0], scan.level, levels[turn])
-        turn += 1
-        found = filter_living(
-            scan.living, scan.state[0], int(demands.k), scan.counters, scan.grouping.candidates
-        )
-        if found == 0:
-            continue
-        groups = group_candidates(scan.living.keys, found, scan.grouping)
-        _assign_groups(scan, demands, found, groups)
-        work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
-        if 8 * scan.state[1] < 7 * scan.state[0]:
-            _close_gaps(scan)
-    return turn
-
 
 MOST_PAIRS = 4_000_000_000
 """Most level vectors times row types for which all level vectors are tried."""
 
 _WORK_PER_STEP = 5_000_000
-
-_WORK_WHEN_LATE = 60_000_000
-"""Under privacy models, row types that may be looked at once time is over: about 0.1 s."""
+_WORK_PER_VALUE = 3
+"""Row types that can be looked at while privacy models look at one value."""
 
 
 def is_lattice_small(forest: Forest, table: RowTypeTable) -> bool:
     """Return whether all level vectors can be tried."""
     vectors = number_of_vectors(forest)
     return vectors <= MOST_VECTORS and vectors * len(table) <= MOST_PAIRS
-
-
-def greedy_classes(
-    forest: Forest, table: RowTypeTable, demands: Demands, clock: Clock
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Form classes of row types that are alike, under one level vector after another.
-
-    Parameters
-    ----------
-    forest : Forest
-        See `is_lattice_small`.
-    clock : Clock
-        Progress is reported to it. Its end is ignored, since this is the first solution; but under privacy
-        models only some more work is done once it has passed.
-
-    Returns
-    -------
-    class_of : ndarray of int64, shape (n,)
-        Class of each row type, -1 if it has none. All classes are allowed.
-    rest : ndarray of int32
-        Row types without a class.
-
-    Notes
-    -----
-    O(p n m) for p level vectors at worst; row types with a class are not looked at again. What is counted
-    per level vector, and what is grouped, is as in `kanon_pg.worker.solvers.greedy.scan`.
-    """
-    levels = cheapest_levels_first(forest, table)
-    scan = scan_for(forest, table)
-    turn, late = 0, 0
-    while turn < levels.shape[0] and scan.state[1] > 0 and late < _WORK_WHEN_LATE:
-        clock.report("greedy", turn / levels.shape[0])
-        if demands.has_models and clock.is_over():
-            late += _WORK_PER_STEP
-        turn = scan_levels(scan, forest, demands, levels, turn, _WORK_PER_STEP)
-    return scan.class_of, np.flatnonzero(scan.class_of == UNASSIGNED).astype(np.int32)
 
 
 _MOST_PAIRS = 100_000_000
