@@ -57,7 +57,7 @@ def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress
 
     Notes
     -----
-    As long as `kanon_pg.worker.verification.certificate.check_prices` takes, some seconds. Where no prices
+    As long as `kanon_pg.worker.verification.certificate.certified_bound` takes, some seconds. Where no prices
     are stored, a search for some takes the time of the task at most.
     """
     clock = Clock(task.seconds, progress)

@@ -25,8 +25,8 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds import lagrangian
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool
-from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
-from kanon_pg.worker.verification.certificate import PRICE_UNIT, check_prices, unit_costs
+from kanon_pg.worker.solvers.bounds.prices import Collected, collect_and_repair, raise_prices
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound, formable_classes
 from tests.benchmarks.columns import QI8
 from tests.benchmarks.series import K, codes_of, patterns_of
 from tests.benchmarks.settings import DATA, Settings, missing, table
@@ -102,7 +102,7 @@ class _Horizon:
     tables: tuple[RowTypeTable, ...]
     so_far: Floats
     capacity: Floats
-    costs: ClassCosts
+    vectors: Ints
 
     @classmethod
     def of(cls, codes: Ints, share: float) -> _Horizon:
@@ -115,8 +115,6 @@ class _Horizon:
             np.flatnonzero((batch <= v) & (batch >= v - _LONGEST_WAIT)) for v in range(1, _BATCHES + 1)
         )
         so_far = np.array([(numbers <= u).sum() for u in range(_BATCHES + 1)], dtype=np.float64)
-        width = codes.shape[1]
-        vectors = np.arange(1 << width, dtype=np.int64)
         return cls(
             batch=batch,
             rows=rows.astype(np.int64),
@@ -125,7 +123,7 @@ class _Horizon:
             tables=tuple(_table(cells[own], rows[own].astype(np.int64)) for own in members),
             so_far=so_far,
             capacity=np.floor(share * so_far),
-            costs=ClassCosts(vectors, unit_costs(vectors, [PRICE_UNIT] * width), K),
+            vectors=np.arange(1 << codes.shape[1], dtype=np.int64),
         )
 
     @property
@@ -152,14 +150,14 @@ class _Horizon:
         """Return the items of a batch, their table, and valid prices of them if they enter at once."""
         own = np.flatnonzero(self.batch == batch)
         items = _table(self.cells[own], self.rows[own])
-        return own, items, raise_prices(items, self.costs.vectors, K, Clock(20), steps=400).prices
+        return own, items, raise_prices(items, self.vectors, K, Clock(20), steps=400).prices
 
     def cost_at_once(self) -> float:
         """Return a proven bound where nobody waits."""
         bounds = []
         for batch in self.versions:
             _, items, prices = self.alone(batch)
-            bound = check_prices(items, self.costs.vectors, K, prices).bound
+            bound = certified_bound(items, self.vectors, K, prices)
             assert bound is not None
             bounds.append(bound)
         return sum(bounds)
@@ -172,8 +170,7 @@ class _Horizon:
         for version, own in zip(self.versions, self.tables, strict=True):
             left = prices.rows[self.members[version]] - self.paid(prices, version)
             # A price of 0 is harder to prove than a negative one.
-            verdict = check_prices(own, self.costs.vectors, K, np.maximum(left, 0).astype(np.int64))
-            if verdict.bound is None:
+            if certified_bound(own, self.vectors, K, np.maximum(left, 0).astype(np.int64)) is None:
                 return False
         return True
 
@@ -232,7 +229,12 @@ class _Search:
             paid = self._all.paid(_Prices(rows, waiting), version)
             left = np.maximum(rows[members] - paid, 0).astype(np.int64)
             area = collect_and_repair(
-                own, self._all.costs, left, margin, self._collected[version - 1], Clock(None)
+                own,
+                formable_classes(own, self._all.vectors, K),
+                left,
+                margin,
+                self._collected[version - 1],
+                Clock(None),
             )
             lower = area.repaired < left
             rows[members[lower]] = area.repaired[lower] + paid[lower]

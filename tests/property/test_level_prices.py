@@ -17,8 +17,7 @@ from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
 from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.registry import solve
-from kanon_pg.worker.verification.certificate import NO_MODELS, PRICE_UNIT
-from kanon_pg.worker.verification.level_certificate import certified_bound_of_levels
+from kanon_pg.worker.verification.certificate import NO_MODELS, PRICE_UNIT, certified_bound
 from tests.fixtures.diversity import pack_sensitive, violated
 from tests.fixtures.examples import examples
 from tests.fixtures.recoding import Tree, with_trees
@@ -49,7 +48,7 @@ def test_prices_prove_no_more_than_the_optimum_and_at_least_the_cheapest_levels_
     rows, _, chosen, weights, k = table
     assume(len(rows) >= k)
     packed = packed_of(rows, None, chosen, weights)
-    bound = certified_bound_of_levels(packed, k, raised(packed, k))
+    bound = certified_bound(packed, None, k, raised(packed, k))
     assert bound is not None
     assert bound <= least_cost(rows, chosen, weights, lambda part: len(part) >= k) + ROUNDING
     assert bound >= solve(packed, SolveRequest(k, "mondrian")).lower_bound - 1e-4
@@ -66,7 +65,7 @@ def test_prices_prove_no_more_than_the_optimum_where_people_have_several_rows(ta
         return len(who) >= k
 
     packed = packed_of(rows, people, chosen, weights)
-    bound = certified_bound_of_levels(packed, k, raised(packed, k))
+    bound = certified_bound(packed, None, k, raised(packed, k))
     assert bound is not None
     assert bound <= least_cost(rows, chosen, weights, has_enough) + ROUNDING
 
@@ -79,7 +78,7 @@ def test_whatever_prices_are_accepted_prove_no_more_than_the_optimum(table, data
     packed = packed_of(rows, None, chosen, weights)
     price = st.integers(0, 16).map(lambda parts: parts * 125_000)
     drawn = data.draw(st.lists(price, min_size=len(packed), max_size=len(packed)))
-    bound = certified_bound_of_levels(packed, k, np.array(drawn, dtype=np.int64))
+    bound = certified_bound(packed, None, k, np.array(drawn, dtype=np.int64))
     optimum = least_cost(rows, chosen, weights, lambda part: len(part) >= k)
     assert bound is None or bound <= optimum + ROUNDING
 
@@ -89,15 +88,15 @@ def test_a_price_too_many_proves_nothing():
     tree = Tree({value: (value, value // 2) for value in range(4)}, (0.0, 0.5, 1.0))
     packed = packed_of([(value,) for value in range(4)], None, [tree], [1.0])
     prices = np.full(4, PRICE_UNIT // 2, dtype=np.int64)
-    assert certified_bound_of_levels(packed, 2, prices) == 2.0
+    assert certified_bound(packed, None, 2, prices) == 2.0
     prices[3] += 1
-    assert certified_bound_of_levels(packed, 2, prices) is None
+    assert certified_bound(packed, None, 2, prices) is None
     prices[2] -= 1
-    assert certified_bound_of_levels(packed, 2, prices) == 2.0
+    assert certified_bound(packed, None, 2, prices) == 2.0
 
 
 def test_a_bound_whose_check_fails_is_an_error(monkeypatch):
-    monkeypatch.setattr("kanon_pg.worker.solvers.registry.certified_bound_of_levels", lambda *_: None)
+    monkeypatch.setattr("kanon_pg.worker.solvers.registry.certified_bound", lambda *_, **__: None)
     tree = Tree({value: (value, value // 2) for value in VALUES}, (0.0, 0.5, 1.0))
     packed = packed_of([(value,) for value in VALUES] * 3, None, [tree], [1.0])
     with pytest.raises(SolverError, match="prove nothing"):
@@ -154,7 +153,7 @@ def test_prices_under_models_prove_no_more_than_the_optimum(models, table, data)
     packed = with_trees(pack_sensitive(rows, secrets, weights=by_name), chosen)
     optimum = least_cost(rows, chosen, weights, is_allowed)
     assume(np.isfinite(optimum))
-    bound = certified_bound_of_levels(packed, k, raised(packed, k, models), models=models)
+    bound = certified_bound(packed, None, k, raised(packed, k, models), models=models)
     assert bound is not None
     assert bound <= optimum + ROUNDING
 

@@ -29,7 +29,6 @@ from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hier
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.verification.certificate import certified_bound
-from kanon_pg.worker.verification.level_certificate import certified_bound_of_levels
 from kanon_pg.worker.verification.recount import CountedSolution, recount, require_k, require_models
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], SearchResult]
@@ -300,11 +299,10 @@ def _certified(
     heartbeat: Callable[[], None],
 ) -> float | None:
     """Return the bound that prices prove, None if they prove none."""
-    if mask is None:
-        return certified_bound_of_levels(row_types, request.k, prices, heartbeat, request.models)
+    vectors, outside = (None, np.inf) if mask is None else (mask.vectors, mask.outside)
     return certified_bound(
-        row_types, mask.vectors, request.k, prices, heartbeat,
-        models=request.models, rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
+        row_types, vectors, request.k, prices, heartbeat,
+        models=request.models, rest_may_be_small=request.rest_may_be_small, outside=outside,
     )  # fmt: skip
 
 

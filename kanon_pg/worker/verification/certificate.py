@@ -7,24 +7,25 @@ solution cheaper, as rows with rare values do under privacy models. This is a fe
 of the linear relaxation of Bredereck, Nichterlein and Niedermeier (2013), ILP (5)-(8), with strong linking
 constraints.
 
-A class of a pattern vector with cost ``c`` per row consists of rows that agree on the kept columns and has
-at least k people. Suppose it has ``y_i`` rows of row type i. At most ``z_i = min(y_i, people_i)`` of its
-people have a row of this type, so ``sum z_i >= k`` is necessary, whether people are told apart by an entity
-or not, whether they have rows of several types or not, and whether row types are divided or not. The check
-takes the worst ``y`` with this property for every group of row types that agree: all rows that cost more
-than `c`, and, if these have fewer than k people, the next most expensive rows, one for each person that
-lacks. If no such choice has prices above ``c * sum y_i``, no class has. Privacy models remove classes, and
-so do people who have rows of several row types, which stay in one piece then: higher prices are valid.
+A class publishes each column at some level, suppression alone being a hierarchy of height 1, and all its rows
+share their nodes there. So it lies within a group of the table that shares these nodes, a row of it costs
+what the nodes lose, ``c``, and it has at least k people. Suppose it has ``y_i`` rows of row type i. At most
+``z_i = min(y_i, people_i)`` of its people have a row of this type, so ``sum z_i >= k`` is necessary, whether
+people are told apart by an entity or not, whether they have rows of several types or not, and whether row
+types are divided or not. The check takes the worst ``y`` with this property for every group: all rows that
+cost more than `c`, and, if these have fewer than k people, the next most expensive rows, one for each person
+that lacks. If no such choice has prices above ``c * sum y_i``, no class has. Privacy models remove classes,
+and so do people who have rows of several row types, which stay in one piece then: higher prices are valid.
 `kanon_pg.worker.verification.demanded_classes` has the worst ``y`` under them.
 
-All arithmetic is on integers. Weights are rounded down to millionths, so that a class is never held for
-more expensive than it is, and prices are whole millionths. Row types are grouped by comparing cells, never
-hashes.
+All arithmetic is on integers. Losses times weights are rounded down to millionths, so that a class is never
+held for more expensive than it is, and prices are whole millionths. Row types are grouped by comparing nodes,
+never hashes, and hierarchies are read from what the solvers were given.
 
-The search for a class that costs less than the prices of its rows looks at all pattern vectors at once.
-They are leaves of a binary tree that decides one column after the other: suppressed or kept. Keeping a
-column splits groups of row types, so a group that breaks nothing at the cost of the cheapest leaf below a
-node contains no group that breaks anything below this node, and is left out there.
+The search for a class that costs less than the prices of its rows looks at all level vectors at once. They
+are leaves of a tree that goes through the columns, in each from the top down. One step down splits groups, so
+a group that breaks nothing at the least cost of the leaves below a node of the tree contains no group that
+breaks anything there, and is left out. Where only some vectors are allowed the tree has these leaves alone.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.generalization import LevelFields, PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.errors import DEFECT, SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
-from kanon_pg.worker.packed_numbers import integers
+from kanon_pg.worker.packed_numbers import floats, integers
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
 from kanon_pg.worker.verification.demanded_classes import with_gain
@@ -53,29 +55,13 @@ PRICE_UNIT = 1_000_000
 
 NO_MODELS = PrivacyModels()
 
-_LARGEST = NO_CAP = 1 << 62
+NO_CAP = 1 << 62
 """A price that no row has."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProofVerdict:
-    """What a check of prices found.
-
-    Parameters
-    ----------
-    bound : float or None
-        Proven lower bound on the weighted cost of every solution; None if the prices prove nothing.
-    broken : BrokenClass or None
-        A class whose rows' prices add up to more than it costs, if there is one.
-    """
-
-    bound: float | None
-    broken: BrokenClass | None = None
 
 
 def certified_bound(
     row_types: PackedRowTypes | RowTypeTable,
-    vectors: NDArray[np.int64],
+    vectors: NDArray[np.int64] | None,
     k: int,
     prices: NDArray[np.int64],
     heartbeat: Callable[[], None] = lambda: None,
@@ -84,32 +70,15 @@ def certified_bound(
     rest_may_be_small: bool = False,
     outside: float = np.inf,
 ) -> float | None:
-    """Return the lower bound that prices prove, None if they prove none; see `check_prices`."""
-    return check_prices(
-        row_types, vectors, k, prices, heartbeat,
-        models=models, rest_may_be_small=rest_may_be_small, outside=outside,
-    ).bound  # fmt: skip
-
-
-def check_prices(
-    row_types: PackedRowTypes | RowTypeTable,
-    vectors: NDArray[np.int64],
-    k: int,
-    prices: NDArray[np.int64],
-    heartbeat: Callable[[], None] = lambda: None,
-    *,
-    models: PrivacyModels = NO_MODELS,
-    rest_may_be_small: bool = False,
-    outside: float = np.inf,
-) -> ProofVerdict:
-    """Check prices against every class that any pattern vector can form.
+    """Return the lower bound that prices prove on the cost of every solution, None if they prove none.
 
     Parameters
     ----------
     row_types : PackedRowTypes or RowTypeTable
-        `n` row types.
-    vectors : ndarray of int64, shape (p,)
-        All pattern vectors that a solution may use, but for those that `outside` stands for.
+        `n` row types, with the hierarchies of their columns, if they have any.
+    vectors : ndarray of int64, shape (p,), optional
+        All pattern vectors that a solution may use, but for those that `outside` stands for. None for all
+        that there are.
     k : int
         Fewest people per class.
     prices : ndarray of int64, shape (n,)
@@ -126,57 +95,47 @@ def check_prices(
 
     Returns
     -------
-    ProofVerdict
-        The bound is rounded up to the next cost that sums of weights can have; with weights of 1, to
-        the next integer.
+    float or None
+        Where nothing but suppression is allowed it is rounded up to the next cost that sums of weights can
+        have; with weights of 1, to the next integer.
 
     Raises
     ------
     SolverError
-        There is not one price per row type.
+        There is not one price per row type, or a hierarchy lacks a value.
 
     Notes
     -----
-    O(p n) after the column codes in the worst case. Groups in which even the cheapest vector that
-    refines them breaks nothing are left at once, so real tables take a fraction of it.
+    O(p n) after the column codes in the worst case, for p level vectors. Groups in which even the cheapest
+    vector that refines them breaks nothing are left at once, so real tables take a fraction of it.
     """
     columns = row_types.columns
-    priced = _priced(row_types, prices)
-    units = unit_weights(columns)
-    costs = unit_costs(vectors, units)
-    full = (1 << len(columns)) - 1
-    highest = _cap(units, rest_may_be_small, outside)
-    if not _fits(priced, units):
-        return ProofVerdict(None)
-    if highest is not None and int(prices.max()) > highest:
-        return ProofVerdict(None, BrokenClass(full, int(prices.argmax())))
-    if rest_may_be_small:
-        keep = vectors != full
-        vectors, costs = vectors[keep], costs[keep]
-    broken = first_broken_class(priced, vectors, costs, k, heartbeat, class_demands(row_types, models))
-    if broken is not None:
-        return ProofVerdict(None, broken)
-    total = sum(int(price) * int(rows) for price, rows in zip(prices, priced.rows, strict=True) if price)
-    return ProofVerdict(_rounded_up(Fraction(total, PRICE_UNIT), columns))
+    if isinstance(row_types, RowTypeTable):
+        rows, people, is_suppression = row_types.rows, row_types.people, True
+    else:
+        rows, people = integers(row_types.rows), integers(row_types.people)
+        is_suppression = not any(row_types.hierarchies)
+    if prices.dtype != np.int64 or prices.shape != rows.shape:
+        raise SolverError("A certificate needs one price for each row type.", hint=DEFECT)
+    classes = formable_classes(
+        row_types, vectors, k, class_demands(row_types, models), rest_may_be_small=rest_may_be_small
+    )
+    # No sum of the check may leave 64 bits.
+    highest = max(int(prices.max()), -int(prices.min()), classes.full_cost)
+    if highest * 2 * int(rows.sum()) >= NO_CAP:
+        return None
+    if int(prices.max()) > price_cap(columns, rest_may_be_small, outside):
+        return None
+    if classes.has_broken(PricedRows(rows, people, prices), heartbeat):
+        return None
+    total = sum(int(price) * int(count) for price, count in zip(prices, rows, strict=True) if price)
+    bound = Fraction(total, PRICE_UNIT)
+    return _rounded_down(_next_sum_of_weights(bound, columns) if is_suppression else bound)
 
 
 def unit_weights(columns: tuple[QuasiIdentifier, ...]) -> list[int]:
     """Return the weight of each column in price units, rounded down exactly."""
     return [int(Fraction(column.weight) * PRICE_UNIT // 1) for column in columns]
-
-
-def unit_costs(vectors: NDArray[np.int64], units: list[int]) -> NDArray[np.int64]:
-    """Return what one row costs under each vector in price units, at most its true cost.
-
-    Parameters
-    ----------
-    units : list of int
-        What `unit_weights` returned.
-    """
-    costs = np.zeros(vectors.size, dtype=np.int64)
-    for column, unit in enumerate(units):
-        costs += ((vectors >> column) & 1) * min(unit, _LARGEST // len(units))
-    return costs
 
 
 def price_cap(columns: tuple[QuasiIdentifier, ...], rest_may_be_small: bool, outside: float) -> int:
@@ -189,86 +148,95 @@ def price_cap(columns: tuple[QuasiIdentifier, ...], rest_may_be_small: bool, out
     outside : float
         Vectors that are not searched cost at least this.
     """
-    cap = _cap(unit_weights(columns), rest_may_be_small, outside)
-    return _LARGEST if cap is None else cap
-
-
-class _Arrays(NamedTuple):
-    """Row types in either form."""
-
-    cells: list[NDArray[np.int64]]
-    rows: NDArray[np.int64]
-    people: NDArray[np.int64]
-
-
-def _priced(row_types: PackedRowTypes | RowTypeTable, prices: NDArray[np.int64]) -> Priced:
-    arrays = _arrays(row_types)
-    if prices.dtype != np.int64 or prices.shape != arrays.rows.shape:
-        raise SolverError("A certificate needs one price for each row type.", hint=DEFECT)
-    return Priced(arrays.cells, arrays.rows, arrays.people, prices)
-
-
-def _arrays(row_types: PackedRowTypes | RowTypeTable) -> _Arrays:
-    if isinstance(row_types, RowTypeTable):
-        return _Arrays(list(row_types.cells), row_types.rows, row_types.people)
-    return _Arrays(
-        [integers(buffer) for buffer in row_types.cells],
-        integers(row_types.rows),
-        integers(row_types.people),
-    )
-
-
-def _cap(units: list[int], rest_may_be_small: bool, outside: float) -> int | None:
-    caps = [sum(units)] if rest_may_be_small else []
+    caps = [sum(unit_weights(columns))] if rest_may_be_small else []
     if not isinf(outside):
         caps.append(int(Fraction(outside) * PRICE_UNIT // 1))
-    return min(caps, default=None)
+    return min(caps, default=NO_CAP)
 
 
-def _fits(priced: Priced, units: list[int]) -> bool:
-    """Whether no sum of the check can leave 64 bits."""
-    highest = max(int(priced.prices.max()), -int(priced.prices.min()), sum(units))
-    return highest * 2 * int(priced.rows.sum()) < _LARGEST
-
-
-def _rounded_up(bound: Fraction, columns: tuple[QuasiIdentifier, ...]) -> float:
-    """Round up to a multiple of what all weights are multiples of, then down to a float."""
+def _next_sum_of_weights(bound: Fraction, columns: tuple[QuasiIdentifier, ...]) -> Fraction:
+    """Round up to a multiple of what all weights are multiples of."""
     weights = [Fraction(column.weight) for column in columns]
     denominator = lcm(*(weight.denominator for weight in weights))
     step = Fraction(gcd(*(int(weight * denominator) for weight in weights)), denominator)
-    exact = -(-bound // step) * step
-    return rounded_down(exact)
+    return -(-bound // step) * step
 
 
-def rounded_down(exact: Fraction) -> float:
+def _rounded_down(exact: Fraction) -> float:
     """Return the largest float that is not above a number, or the one below."""
     rounded = float(exact)
     return rounded if Fraction(rounded) <= exact else nextafter(rounded, 0.0)
 
 
-class Priced(NamedTuple):
-    """Row types with prices: cells per column, rows, people, price per row."""
-
-    cells: list[NDArray[np.int64]]
-    rows: NDArray[np.int64]
-    people: NDArray[np.int64]
-    prices: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenClass:
-    """A group of row types in which some class costs less than the prices of its rows.
+class ColumnLevels(NamedTuple):
+    """What one column of row types shows and costs, from its lowest level to the top.
 
     Parameters
     ----------
-    vector : int
-        Bit mask of suppressed columns.
-    row_type : int
-        Position of a row type of the group; the others agree with it on the kept columns.
+    lowest : int
+        Its lowest level.
+    nodes : list of ndarray of int32, shape (n,)
+        Per level but the top the node of each row type, numbered from 0.
+    counts : list of int
+        Per level but the top how many nodes there are.
+    costs : list of (int, or ndarray of int64, shape (n,))
+        Per level what a cell costs in price units, at most its true cost; the same within a node, and one
+        number where it is the same for all nodes.
+    least : list of int
+        Per level what the cheapest cell costs.
     """
 
-    vector: int
-    row_type: int
+    lowest: int
+    nodes: list[NDArray[np.int32]]
+    counts: list[int]
+    costs: list[int | NDArray[np.int64]]
+    least: list[int]
+
+    def ordered(self, order: NDArray[np.int32]) -> ColumnLevels:
+        """Return the column with its row types in some order."""
+        return self._replace(
+            nodes=[np.ascontiguousarray(one[order]) for one in self.nodes],
+            costs=[one if isinstance(one, int) else one[order] for one in self.costs],
+        )
+
+
+def _column_levels(
+    weight: Fraction, hierarchy: PackedHierarchy | None, cells: NDArray[np.int64]
+) -> ColumnLevels:
+    """Return what row types show and cost at the levels at which a column may be published."""
+    code, first = number_values(cells)
+    values = cells[first].astype(np.int64)  # packed cells are big-endian
+    shown, losses, lowest = [values], np.repeat([[0.0], [1.0]], values.size, axis=1), 0
+    if hierarchy is not None:
+        place = _places(integers(hierarchy.cells), values)
+        shown += [integers(nodes)[place] for nodes in hierarchy.nodes]
+        losses, lowest = np.stack([floats(one)[place] for one in hierarchy.losses]), hierarchy.lowest
+    column = ColumnLevels(lowest, [], [], [], [])
+    for level, identities in enumerate([*shown, np.zeros_like(values)][lowest:], lowest):
+        nodes, one_of = number_values(identities)
+        cost = np.full(one_of.size, NO_CAP, dtype=np.int64)
+        np.minimum.at(cost, nodes, _units(weight, losses[level]))
+        column.least.append(int(cost.min()))
+        column.costs.append(column.least[-1] if (cost == cost[0]).all() else cost[nodes][code])
+        if level < len(shown):
+            column.nodes.append(nodes.astype(np.int32)[code])
+            column.counts.append(int(one_of.size))
+    return column
+
+
+def _places(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.intp]:
+    order = np.argsort(known)
+    place = order[np.minimum(np.searchsorted(known[order], values), known.size - 1)]
+    if not np.array_equal(known[place], values):
+        raise SolverError("A hierarchy does not know all values of its column.", hint=DEFECT)
+    return place
+
+
+def _units(weight: Fraction, losses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return weighted losses in price units, rounded down exactly."""
+    distinct, which = np.unique(losses, return_inverse=True)
+    units = [min(int(weight * Fraction(loss) * PRICE_UNIT // 1), NO_CAP) for loss in distinct.tolist()]
+    return np.array(units, dtype=np.int64)[which]
 
 
 class PricedGroups(NamedTuple):
@@ -279,145 +247,276 @@ class PricedGroups(NamedTuple):
     groups: int
 
 
-GroupVisit = Callable[[PricedGroups, NDArray[np.int64]], bool]
-"""Gets groups and the cost of a row in each of them; returns whether to stop."""
+GroupVisit = Callable[[PricedGroups, NDArray[np.int64], list[int]], bool]
+"""Gets groups, the cost of a row in each of them, and the level of each column; returns whether to stop."""
 
 
-def first_broken_class(
-    priced: Priced,
-    vectors: NDArray[np.int64],
-    costs: NDArray[np.int64],
+def formable_classes(
+    row_types: PackedRowTypes | RowTypeTable,
+    vectors: NDArray[np.int64] | None,
     k: int,
-    heartbeat: Callable[[], None],
     demands: ClassDemands | None = None,
-) -> BrokenClass | None:
-    """Return a class that costs less than the prices of its rows, None if there is none.
+    *,
+    hierarchies: tuple[PackedHierarchy | None, ...] = (),
+    rest_may_be_small: bool = False,
+) -> FormableClasses:
+    """Return the classes that row types may form.
 
     Parameters
     ----------
-    costs : ndarray of int64, shape (p,)
-        Cost of one row per vector, in the unit of the prices.
-    demands : ClassDemands, optional
-        What classes must satisfy besides k.
+    vectors, rest_may_be_small
+        See `certified_bound`.
+    hierarchies : tuple of (PackedHierarchy or None)
+        Of the columns of a table; packed row types have their own.
     """
-    found: list[BrokenClass] = []
+    if isinstance(row_types, RowTypeTable):
+        cells, own = list(row_types.cells), hierarchies
+    else:
+        cells, own = [integers(buffer) for buffer in row_types.cells], row_types.hierarchies
+    own = own or (None,) * len(cells)
+    columns = [
+        _column_levels(Fraction(column.weight), hierarchy, values)
+        for column, hierarchy, values in zip(row_types.columns, own, cells, strict=True)
+    ]
+    levels = None
+    if vectors is not None:
+        fields = LevelFields(tuple(1 if one is None else one.height for one in own))
+        listed = vectors[vectors != fields.top] if rest_may_be_small else vectors
+        levels = np.stack(
+            [
+                listed >> at & (1 << width) - 1
+                for at, width in zip(fields.offsets, fields.widths, strict=True)
+            ],
+            axis=1,
+        )
+    return FormableClasses(columns, k, demands, levels)
 
-    def stop(vector: int, _: int, groups: PricedGroups) -> bool:
-        found.append(BrokenClass(vector, int(groups.items[0])))
-        return True
 
-    visit_broken_groups(priced, vectors, costs, k, stop, heartbeat, demands)
-    return found[0] if found else None
-
-
-def visit_broken_groups(
-    priced: Priced,
-    vectors: NDArray[np.int64],
-    costs: NDArray[np.int64],
-    k: int,
-    visit: Callable[[int, int, PricedGroups], bool],
-    heartbeat: Callable[[], None],
-    demands: ClassDemands | None = None,
-) -> None:
-    """Call `visit` with each vector that has broken groups, its cost, and these groups.
+@dataclass(frozen=True)
+class FormableClasses:
+    """Which classes may be formed, and what they cost; for a search of prices and for their check.
 
     Parameters
     ----------
-    visit : callable
-        Returns whether to stop.
-    heartbeat : callable
-        Called at every node of the tree.
-    demands : ClassDemands, optional
+    k : int
+        Fewest people per class.
+    demands : ClassDemands or None
         What classes must satisfy besides k.
+    levels : ndarray of int64, shape (p, m), or None
+        The level vectors that are allowed; None for all.
     """
-    numbered = [number_values(cells) for cells in priced.cells]
-    distinct = np.array([first.size for _, first in numbered])
-    order = np.argsort(-distinct, kind="stable")
-    # Row types are numbered by price, so that groups list them in the order in which memory holds them.
-    by_price = np.argsort(-priced.prices, kind="stable").astype(np.int32)
-    codes = [numbered[column][0].astype(np.int32)[by_price] for column in order]
-    counts = PricedRows(priced.rows[by_price], priced.people[by_price], priced.prices[by_price])
-    paths = np.zeros(vectors.size, dtype=np.int64)
-    for column in order:
-        paths = (paths << 1) | ((vectors >> column) & 1)
-    _, chosen = np.unique(paths, return_index=True)
 
-    def visit_by_position(vector: int, cost: int, groups: PricedGroups) -> bool:
-        return visit(vector, cost, PricedGroups(by_price[groups.items], groups.group, groups.groups))
+    columns: list[ColumnLevels]
+    k: int
+    demands: ClassDemands | None = None
+    levels: NDArray[np.int64] | None = None
 
-    tree = _PatternTree(
-        counts, codes, [int(distinct[column]) for column in order],
-        paths[chosen], vectors[chosen], costs[chosen], k,
-        None if demands is None else demands.ordered(by_price), visit_by_position, heartbeat,
-    )  # fmt: skip
-    items = np.arange(by_price.size, dtype=np.int32)
-    if chosen.size:
-        _descend(tree, 0, chosen.size, 0, PricedGroups(items, np.zeros(items.size, dtype=np.int32), 1))
+    @property
+    def full_cost(self) -> int:
+        """Return what a row costs at most, in price units."""
+        return sum(int(np.max(column.costs[-1])) for column in self.columns)
+
+    def has_broken(self, priced: PricedRows, heartbeat: Callable[[], None]) -> bool:
+        """Return whether some class costs less than the prices of its rows."""
+        broken: list[PricedGroups] = []
+
+        def stop(groups: PricedGroups, _costs: NDArray[np.int64], _levels: list[int]) -> bool:
+            broken.append(groups)
+            return True
+
+        self.visit_broken(priced, stop, heartbeat)
+        return bool(broken)
+
+    def visit_broken(self, priced: PricedRows, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
+        """Call `visit` with the groups of each level vector in which a class is cheaper than its prices.
+
+        Parameters
+        ----------
+        heartbeat : callable
+            Called at every node of the tree.
+        """
+        # Columns of many values first: they split groups best. Row types are numbered by price, so that
+        # groups list them in the order in which memory holds them.
+        order = sorted(range(len(self.columns)), key=lambda column: -max([1, *self.columns[column].counts]))
+        by_price = np.argsort(-priced.prices, kind="stable").astype(np.int32)
+        columns = [self.columns[column].ordered(by_price) for column in order]
+        here = [0] * len(order)
+
+        def visit_by_position(groups: PricedGroups, costs: NDArray[np.int64]) -> bool:
+            return visit(PricedGroups(by_price[groups.items], groups.group, groups.groups), costs, here)
+
+        tree = _LevelTree(
+            PricedRows(*(one[by_price] for one in priced)), columns, order, self._leaves(order), here, self.k,
+            None if self.demands is None else self.demands.ordered(by_price), visit_by_position, heartbeat,
+        )  # fmt: skip
+        if not tree.leaves.count:
+            return
+        items, span = np.arange(by_price.size, dtype=np.int32), (0, tree.leaves.count)
+        everything = PricedGroups(items, np.zeros_like(items), 1)
+        groups, costs = tree.broken(everything, np.zeros(1, dtype=np.int64), tree.leaves.least(0, span))
+        _descend(tree, 0, span, groups, costs)
+
+    def _leaves(self, order: list[int]) -> _Leaves:
+        """Return the leaves of the tree of level vectors that decides columns in some order."""
+        columns = [self.columns[column] for column in order]
+        if self.levels is None:
+            lowest = [column.least[0] for column in columns]
+            rest = np.array([sum(lowest[depth:]) for depth in range(len(lowest) + 1)])
+            return _Leaves(1, None, rest[:, None])
+        levels = np.unique(self.levels[:, order], axis=0)
+        rest = np.zeros((len(order) + 1, levels.shape[0]), dtype=np.int64)
+        for depth, column in reversed(list(enumerate(columns))):
+            levels[:, depth] -= column.lowest
+            rest[depth] = rest[depth + 1] + np.array(column.least)[levels[:, depth]]
+        return _Leaves(levels.shape[0], np.ascontiguousarray(levels.T), rest)
 
 
-class _PatternTree(NamedTuple):
-    """The tree of vectors; paths are ascending, bit by bit from the first decided column.
+_Span = tuple[int, int]
 
-    Row types are in the order of their prices, most expensive first.
+
+class _Leaves(NamedTuple):
+    """The leaves of the tree; without a list of them one stands for all.
+
+    Parameters
+    ----------
+    levels : ndarray of int64, shape (m, p), or None
+        Their levels above the lowest ones, in the order of decision and ascending.
+    rest : ndarray of int64, shape (m + 1, p)
+        What the columns from some depth on cost at least.
     """
+
+    count: int
+    levels: NDArray[np.int64] | None
+    rest: NDArray[np.int64]
+
+    def divide(self, depth: int, span: _Span, level: int) -> tuple[_Span | None, _Span | None]:
+        """Return the leaves of a span below its highest level in a column, and those at it; None if none are.
+
+        Parameters
+        ----------
+        depth : int
+            Place of the column; the span agrees on those before it.
+        """
+        if self.levels is None:
+            return (span if level else None), span
+        first, last = span
+        begin = first + int(np.searchsorted(self.levels[depth, first:last], level))
+        return ((first, begin) if first < begin else None), ((begin, last) if begin < last else None)
+
+    def least(self, depth: int, span: _Span) -> int:
+        """Return what the columns from a depth on cost at least in the leaves of a span."""
+        return int(self.rest[depth, span[0] : span[1]].min())
+
+
+class _LevelTree(NamedTuple):
+    """Row types, costliest first; columns in the order of decision, and the level of each that is tried."""
 
     counts: PricedRows
-    codes: list[NDArray[np.int32]]
-    distinct: list[int]
-    paths: NDArray[np.int64]
-    vectors: NDArray[np.int64]
-    costs: NDArray[np.int64]
+    columns: list[ColumnLevels]
+    order: list[int]
+    leaves: _Leaves
+    here: list[int]
     k: int
     demands: ClassDemands | None
-    visit: Callable[[int, int, PricedGroups], bool]
+    visit: Callable[[PricedGroups, NDArray[np.int64]], bool]
     heartbeat: Callable[[], None]
 
+    def broken(
+        self, groups: PricedGroups, costs: NDArray[np.int64], rest: int
+    ) -> tuple[PricedGroups, NDArray[np.int64]]:
+        """Keep the groups in which a class gains at these costs per row and the rest."""
+        return broken_groups(groups, costs, rest, self.counts, self.k, self.demands)
 
-def _descend(tree: _PatternTree, begin: int, end: int, depth: int, groups: PricedGroups) -> bool:
-    """Search below a node whose leaves are the vectors from `begin` to `end`; return whether to stop."""
+
+def _descend(
+    tree: _LevelTree, depth: int, span: _Span, groups: PricedGroups, costs: NDArray[np.int64]
+) -> bool:
+    """Search the leaves of a span; return whether to stop.
+
+    Groups agree on the columns before `depth`, which cost `costs`, and break prices at the least cost of the
+    leaves.
+    """
     tree.heartbeat()
-    cheapest = int(tree.costs[begin:end].min())
-    costs = np.full(groups.groups, cheapest, dtype=np.int64)
-    left, _ = broken_groups(groups, costs, 0, tree.counts, tree.k, tree.demands)
-    if not left.groups:
+    if not groups.groups:
         return False
-    width = len(tree.codes)
-    if depth == width:
-        return tree.visit(int(tree.vectors[begin]), cheapest, left)
-    bit = np.int64(1) << (width - 1 - depth)
-    middle = begin + int(np.searchsorted(tree.paths[begin:end] & bit, bit))
-    if begin < middle:
-        split = PricedGroups(left.items, *split_groups(left, tree.codes[depth], tree.distinct[depth]))
-        if _descend(tree, begin, middle, depth + 1, split):
-            return True
-    return middle < end and _descend(tree, middle, end, depth + 1, left)
+    if depth == len(tree.columns):
+        return tree.visit(groups, costs)
+    column, leaves = tree.columns[depth], tree.leaves
+    for level in range(len(column.nodes), -1, -1):
+        if level < len(column.nodes):
+            groups, parent = _split(groups, column.nodes[level], column.counts[level])
+            costs = costs[parent]
+        lower, own = leaves.divide(depth, span, level)
+        if level < len(column.nodes) and lower is not None and own is not None:
+            groups, costs = tree.broken(groups, costs, leaves.least(depth, span))
+            if not groups.groups:
+                return False
+        if own is not None:
+            tree.here[tree.order[depth]] = level + column.lowest
+            left, paid = tree.broken(
+                groups, costs + _cost_of_cells(groups, column.costs[level]), leaves.least(depth + 1, own)
+            )
+            if left.groups and _descend(tree, depth + 1, own, left, paid):
+                return True
+        if lower is None:
+            return False
+        span = lower
+    return False
+
+
+def _cost_of_cells(groups: PricedGroups, cost: int | NDArray[np.int64]) -> int | NDArray[np.int64]:
+    """Return what a cell of each group costs."""
+    return cost if isinstance(cost, int) else _costs_of_groups(groups, cost)
 
 
 @kernel
-def split_groups(
-    groups: PricedGroups, codes: NDArray[np.int32], distinct: int
-) -> tuple[NDArray[np.int32], int]:
-    """Number the pairs of group and code from 0 in order of occurrence; return how many there are."""
+def _costs_of_groups(groups: PricedGroups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cost of a cell of each group: that of any member, because they share a node."""
+    found = np.zeros(groups.groups, dtype=np.int64)
+    for position in range(groups.items.size):
+        found[groups.group[position]] = costs[groups.items[position]]
+    return found
+
+
+def _split(
+    groups: PricedGroups, nodes: NDArray[np.int32], count: int
+) -> tuple[PricedGroups, NDArray[np.int32]]:
+    """Return the groups divided by node, and which group each is a part of."""
+    numbers, parent = _number_pairs(groups, nodes, count)
+    return PricedGroups(groups.items, numbers, parent.size), parent
+
+
+@kernel
+def _number_pairs(
+    groups: PricedGroups, nodes: NDArray[np.int32], count: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number the pairs of group and node from 0 in order of occurrence; return the group of each, too.
+
+    A hash table with open addressing: slots hold numbers of pairs, and pairs are compared in full, so that
+    two of one hash stay two.
+    """
     size = 16
     while size < 2 * groups.items.size:
         size *= 2
     table = np.full(size, -1, dtype=np.int32)
     pairs = np.empty(groups.items.size, dtype=np.int64)
+    parent = np.empty(groups.items.size, dtype=np.int32)
     numbers = np.empty(groups.items.size, dtype=np.int32)
     mask = np.uint64(size - 1)
-    count = 0
+    known = 0
     for position in range(groups.items.size):
-        pair = np.int64(groups.group[position]) * distinct + codes[groups.items[position]]
+        pair = np.int64(groups.group[position]) * count + nodes[groups.items[position]]
         mixed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)
         slot = (mixed ^ (mixed >> np.uint64(32))) & mask
         while table[slot] >= 0 and pairs[table[slot]] != pair:
             slot = (slot + np.uint64(1)) & mask
         if table[slot] < 0:
-            table[slot] = count
-            pairs[count] = pair
-            count += 1
+            table[slot] = known
+            pairs[known] = pair
+            parent[known] = groups.group[position]
+            known += 1
         numbers[position] = table[slot]
-    return numbers, count
+    return numbers, parent[:known].copy()
 
 
 def broken_groups(

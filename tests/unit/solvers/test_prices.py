@@ -9,18 +9,16 @@ from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
+from kanon_pg.worker.solvers.bounds.prices import Collected, collect_and_repair, raise_prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
 from kanon_pg.worker.verification.certificate import (
     PRICE_UNIT,
-    Priced,
     PricedGroups,
-    PricedRows,
     broken_groups,
     certified_bound,
-    visit_broken_groups,
+    formable_classes,
 )
-from kanon_pg.worker.verification.class_demands import class_demands
+from kanon_pg.worker.verification.class_demands import PricedRows, class_demands
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import pack, shared_rows
 from tests.unit.solvers.test_paper_tables import CMC
@@ -168,7 +166,7 @@ def test_progress_is_reported_all_the_time():
 
 def test_broken_prices_are_repaired_in_one_pass():
     table, vectors = table_and_vectors(random_rows())
-    demand = ClassCosts(vectors, np.bitwise_count(vectors).astype(np.int64) * PRICE_UNIT, 5)
+    demand = formable_classes(table, vectors, 5)
     broken = np.full(len(table), 3 * PRICE_UNIT)
     area = collect_and_repair(table, demand, broken, 0.2, Collected(), Clock())
     assert certified_bound(table, vectors, 5, broken) is None
@@ -178,7 +176,7 @@ def test_broken_prices_are_repaired_in_one_pass():
 
 def test_every_group_that_prices_up_to_the_highest_break_is_collected_once():
     table, vectors = table_and_vectors(random_rows(count=60))
-    demand = ClassCosts(vectors, np.bitwise_count(vectors).astype(np.int64) * PRICE_UNIT, 3)
+    demand = formable_classes(table, vectors, 3)
     prices = np.full(len(table), PRICE_UNIT)
     collected = Collected()
     area = collect_and_repair(table, demand, prices, 0.5, collected, Clock())
@@ -206,10 +204,8 @@ def test_every_group_that_prices_up_to_the_highest_break_is_collected_once():
 def test_nothing_is_searched_below_groups_that_break_nothing():
     table, vectors = table_and_vectors(random_rows())
     beats = []
-    visit_broken_groups(
-        _priced(table, np.zeros(len(table), dtype=np.int64)), vectors, vectors, 5,
-        lambda *_: True, lambda: beats.append(1),
-    )  # fmt: skip
+    priced = PricedRows(table.rows, table.people, np.zeros(len(table), dtype=np.int64))
+    formable_classes(table, vectors, 5).visit_broken(priced, lambda *_: True, lambda: beats.append(1))
     assert len(beats) == 1
 
 
@@ -225,10 +221,6 @@ def test_groups_that_stay_keep_their_own_costs(models):
     assert left.groups == 1
     assert left.items.tolist() == [2, 3]
     assert costs.tolist() == [3]
-
-
-def _priced(table, prices):
-    return Priced(list(table.cells), table.rows, table.people, prices)
 
 
 class Counting(Clock):

@@ -14,9 +14,8 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.verification.certificate import (
     PRICE_UNIT,
     certified_bound,
-    check_prices,
+    formable_classes,
     price_cap,
-    unit_costs,
 )
 from tests.fixtures.packing import pack
 
@@ -76,8 +75,9 @@ def test_packed_row_types_and_tables_get_the_same_verdict():
     packed = pack(CHAIN)
     table = RowTypeTable.from_packed(packed)
     for prices in (price(1, 1, 1), price(1.5, 1, 1), price(2, 2, 2)):
-        verdict = check_prices(packed, vectors_of(packed), 2, prices)
-        assert verdict == check_prices(table, vectors_of(packed), 2, prices)
+        verdict = certified_bound(packed, vectors_of(packed), 2, prices)
+        assert verdict == certified_bound(table, vectors_of(packed), 2, prices)
+        assert verdict == certified_bound(table, None, 2, prices)
 
 
 def test_a_tight_price_cannot_be_raised():
@@ -88,15 +88,6 @@ def test_a_tight_price_cannot_be_raised():
         raised = tight.copy()
         raised[item] += 1
         assert certified_bound(packed, vectors_of(packed), 2, raised) is None
-
-
-def test_the_broken_class_is_named():
-    packed = pack(CHAIN)
-    # Suppressing the second column, rows 0 and 1 form a class of cost 2.
-    broken = check_prices(packed, vectors_of(packed), 2, price(1.5, 0.75, 0)).broken
-    assert broken is not None
-    assert broken.vector == 0b10
-    assert broken.row_type in (0, 1)
 
 
 def test_a_group_without_enough_people_breaks_nothing():
@@ -161,8 +152,7 @@ def test_bounds_are_rounded_up_to_what_sums_of_weights_can_be(weights, prices, b
 def test_weights_that_are_no_binary_fractions_are_rounded_down():
     packed = pack([("a",), ("b",)], weights={"c0": 0.7})
     # 0.7 is stored as a little less: 699999 whole millionths.
-    costs = unit_costs(np.array([1]), [int(Fraction(0.7) * PRICE_UNIT // 1)])
-    assert costs.tolist() == [699_999]
+    assert formable_classes(packed, None, 2).full_cost == 699_999
     assert certified_bound(packed, vectors_of(packed), 2, price(0.7, 0.7)) is None
     bound = certified_bound(packed, vectors_of(packed), 2, price(0.699999, 0.699999))
     assert bound is not None

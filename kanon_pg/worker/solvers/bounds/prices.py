@@ -8,10 +8,8 @@ that are known so far (`kanon_pg.worker.solvers.bounds.lagrangian`). Each pass e
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +25,14 @@ from kanon_pg.worker.verification.certificate import (
     NO_CAP,
     NO_MODELS,
     PRICE_UNIT,
-    GroupVisit,
-    Priced,
+    FormableClasses,
     PricedGroups,
+    formable_classes,
     list_members,
     price_cap,
-    unit_costs,
     unit_weights,
-    visit_broken_groups,
 )
-from kanon_pg.worker.verification.class_demands import ClassDemands, PricedRows, class_demands
+from kanon_pg.worker.verification.class_demands import PricedRows, class_demands
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound.
@@ -157,16 +153,17 @@ def raise_prices(
         # What is accepted for fewer people is valid for k, but shares rounded for fewer may be higher.
         wanted = None if start is None else np.minimum(start, cap)
         start = _first_prices(table, cheapest_reach(table, vectors, k, clock, models=evaluator))
-    costs = _class_costs(table, vectors, k, rest_may_be_small, class_demands(table, models))
+    demands = class_demands(table, models)
+    classes = formable_classes(table, vectors, k, demands, rest_may_be_small=rest_may_be_small)
     start = np.minimum(start, cap)
     if models and known is not None:
         wanted = np.minimum(np.maximum(start, (_UNPROVEN * known * PRICE_UNIT).astype(np.int64)), cap)
-    return ascend(table, costs, start, clock, cap=cap, target=target, steps=steps, wanted=wanted)
+    return ascend(table, classes, start, clock, cap=cap, target=target, steps=steps, wanted=wanted)
 
 
 def ascend(
     table: RowTypeTable,
-    costs: ClassOracle,
+    classes: FormableClasses,
     start: NDArray[np.int64],
     clock: Clock,
     *,
@@ -194,7 +191,9 @@ def ascend(
     Prices
         They prove at least what `start` proves.
     """
-    search = _PriceSearch(table, costs, start, clock, Collected() if collected is None else collected, wanted)
+    search = _PriceSearch(
+        table, classes, start, clock, Collected() if collected is None else collected, wanted
+    )
     complete = False
     try:
         search.begin()
@@ -217,21 +216,23 @@ class _PriceSearch:
     def __init__(
         self,
         table: RowTypeTable,
-        costs: ClassOracle,
+        classes: FormableClasses,
         prices: NDArray[np.int64],
         clock: Clock,
         collected: Collected,
         wanted: NDArray[np.int64] | None,
     ) -> None:
-        self._table, self._costs, self._clock = table, costs, clock
-        self._counts = Counts(table.rows, table.people, costs.k)
+        self._table, self._classes, self._clock = table, classes, clock
+        self._counts = Counts(table.rows, table.people, classes.k)
         self._collected = collected
         self._margin, self._stride = _FIRST_MARGIN, 1.0
         self._prices = prices if wanted is None else wanted
         self.best, self.length, self.pass_seconds = prices, _FIRST_STEPS, 0.0
         # k times the full cost keeps sums within 64 bits. Where k is all that is demanded, prices below 0 are
         # of little use: they raise the bound of Adult (7 columns, k = 5) by 0.02 %.
-        self._lowest = 0.0 if costs.demands is None else -float(costs.k * sum(unit_weights(table.columns)))
+        self._lowest = (
+            0.0 if classes.demands is None else -float(classes.k * sum(unit_weights(table.columns)))
+        )
 
     def before_pass(self) -> Clock:
         """Return a clock that leaves time for a pass."""
@@ -253,7 +254,7 @@ class _PriceSearch:
         reached = climb(
             self._collected.pool(), self._counts, self._prices.astype(np.float64),
             np.minimum(self._area.highest, cap).astype(np.float64), target * PRICE_UNIT,
-            steps, self._stride, self.before_pass(), demands=self._costs.demands,
+            steps, self._stride, self.before_pass(), demands=self._classes.demands,
             lowest=self._lowest,
         )  # fmt: skip
         self.length = int(self.length * _MORE_STEPS)
@@ -267,7 +268,7 @@ class _PriceSearch:
     def _pass(self) -> PassResult:
         before = time.monotonic()
         found = collect_and_repair(
-            self._table, self._costs, self._prices, self._margin, self._collected, self._clock.raising()
+            self._table, self._classes, self._prices, self._margin, self._collected, self._clock.raising()
         )
         self.pass_seconds = max(self.pass_seconds, time.monotonic() - before)
         return found
@@ -285,56 +286,12 @@ def fits(table: RowTypeTable, k: int) -> bool:
     return 4 * k * sum(unit_weights(table.columns)) * table.total_rows < 1 << 62
 
 
-def _class_costs(
-    table: RowTypeTable,
-    vectors: NDArray[np.int64],
-    k: int,
-    rest_may_be_small: bool,
-    demands: ClassDemands | None,
-) -> ClassCosts:
-    if rest_may_be_small:
-        vectors = vectors[vectors != (1 << table.width) - 1]
-    return ClassCosts(vectors, unit_costs(vectors, unit_weights(table.columns)), k, demands)
-
-
 def _better(table: RowTypeTable, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     return other if _worth(table, other) > _worth(table, one) else one
 
 
 def _worth(table: RowTypeTable, prices: NDArray[np.int64]) -> int:
     return int((prices * table.rows).sum())
-
-
-class ClassOracle(Protocol):
-    """Which classes may be formed, and what they cost."""
-
-    @property
-    def k(self) -> int:
-        """Fewest people per class."""
-
-    @property
-    def demands(self) -> ClassDemands | None:
-        """What classes must satisfy besides k."""
-
-    def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
-        """Call `visit` with groups in which some class is cheaper than the prices of its rows."""
-
-
-class ClassCosts(NamedTuple):
-    """Which classes may be formed: vectors with their costs in price units, people per class."""
-
-    vectors: NDArray[np.int64]
-    costs: NDArray[np.int64]
-    k: int
-    demands: ClassDemands | None = None
-
-    def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
-        """Visit the groups of each vector."""
-
-        def visit_vector(_: int, cost: int, groups: PricedGroups) -> bool:
-            return visit(groups, np.full(groups.groups, cost, dtype=np.int64))
-
-        visit_broken_groups(priced, self.vectors, self.costs, self.k, visit_vector, heartbeat, self.demands)
 
 
 @dataclass(frozen=True)
@@ -400,7 +357,7 @@ class Collected:
 
 def collect_and_repair(
     table: RowTypeTable,
-    costs: ClassOracle,
+    classes: FormableClasses,
     prices: NDArray[np.int64],
     margin: float,
     collected: Collected,
@@ -429,25 +386,25 @@ def collect_and_repair(
     Lagrangian value, and by little more under a limit of shares.
     """
     higher = (prices + np.abs(prices) * margin).astype(np.int64) if margin else prices
-    if margin and costs.demands is not None:
+    if margin and classes.demands is not None:
         # Where demands forbid what k allows, a price of 0 can be too low by a whole cell.
         usual = sum(unit_weights(table.columns)) / table.width
         higher = np.maximum(higher, prices + np.int64(margin * usual))
     repaired = prices.copy()
     marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
 
-    def visit(groups: PricedGroups, cost: NDArray[np.int64]) -> bool:
+    def visit(groups: PricedGroups, cost: NDArray[np.int64], _levels: list[int]) -> bool:
         begin, members = list_members(groups)
         signs = np.add.reduceat(marks[members], begin[:-1])
-        if costs.demands is None:
-            lower_prices(begin, members, cost, costs.k, table.rows, table.people, repaired)
+        if classes.demands is None:
+            lower_prices(begin, members, cost, classes.k, table.rows, table.people, repaired)
         else:
             lowered = PricedRows(table.rows, table.people, repaired)
-            lower_prices_under(costs.demands, begin, members, cost, costs.k, lowered)
+            lower_prices_under(classes.demands, begin, members, cost, classes.k, lowered)
         if collected.members < MOST_MEMBERS:
             collected.add(cost, np.diff(begin), members, signs.tolist())
         return False
 
-    priced = Priced(list(table.cells), table.rows, table.people, higher)
-    costs.visit_broken(priced, visit, lambda: clock.report("bound", None))
+    priced = PricedRows(table.rows, table.people, higher)
+    classes.visit_broken(priced, visit, lambda: clock.report("bound", None))
     return PassResult(higher, repaired)

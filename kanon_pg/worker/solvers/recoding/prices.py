@@ -16,9 +16,8 @@ from kanon_pg.worker.solvers.bounds.prices import Collected, Prices, ascend, fit
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.groups import cheapest_first_steps, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
-from kanon_pg.worker.verification.certificate import PRICE_UNIT
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, formable_classes
 from kanon_pg.worker.verification.class_demands import class_demands
-from kanon_pg.worker.verification.level_certificate import LevelClasses, read_levels
 
 _UNPROVEN = 0.8
 """Share of the costs of a known solution at which the search begins where it has no prices yet."""
@@ -68,8 +67,8 @@ def raise_level_prices(
     k = task.request.k
     if number_of_vectors(task.forest) * len(task.table) > _MOST_PAIRS or not fits(task.table, k):
         return None
-    levels = read_levels(task.table.columns, task.hierarchies, list(task.table.cells))
-    costs = LevelClasses(levels, k, class_demands(task.table, task.request.models))
+    demands = class_demands(task.table, task.request.models)
+    classes = formable_classes(task.table, None, k, demands, hierarchies=task.hierarchies)
     collected = Collected()
     reach = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, clock)
     wanted = None
@@ -78,5 +77,5 @@ def raise_level_prices(
         wanted = (_UNPROVEN * known * PRICE_UNIT).astype(np.int64)
     # One unit for each column that was rounded down, and one for rounding here.
     start = np.maximum((reach * PRICE_UNIT).astype(np.int64) - task.table.width - 1, 0)
-    found = ascend(task.table, costs, start, clock, wanted=wanted, target=target, collected=collected)
+    found = ascend(task.table, classes, start, clock, wanted=wanted, target=target, collected=collected)
     return LevelPrices(found, collected)

@@ -37,12 +37,10 @@ from kanon_pg.worker.solvers.sensitive_flow import reassign_diversely, reassign_
 from kanon_pg.worker.verification.certificate import (
     NO_MODELS,
     PRICE_UNIT,
-    Priced,
     PricedGroups,
+    formable_classes,
     list_members,
-    unit_costs,
     unit_weights,
-    visit_broken_groups,
 )
 from kanon_pg.worker.verification.class_demands import (
     NO_CLASS,
@@ -274,19 +272,19 @@ def _instances(
     vector, cost, length, member = [], [], [], []
     room = _MOST_MEMBERS
 
-    def visit(of: int, cost_of_row: int, groups: PricedGroups) -> bool:
+    def visit(groups: PricedGroups, costs: Numbers, levels: list[int]) -> bool:
         nonlocal room
         begin, members = list_members(groups)
+        of = sum(level << column for column, level in enumerate(levels))
         vector.append(np.full(groups.groups, of, dtype=np.int64))
-        cost.append(np.full(groups.groups, cost_of_row, dtype=np.float64))
+        cost.append(costs.astype(np.float64))
         length.append(np.diff(begin))
         member.append(members)
         room -= members.size
         return room < 0
 
-    costs = unit_costs(mask.vectors, unit_weights(table.columns))
-    priced = Priced(list(table.cells), table.rows, table.people, higher)
-    visit_broken_groups(priced, mask.vectors, costs, k, visit, clock.heartbeat, demands)
+    classes = formable_classes(table, mask.vectors, k, demands)
+    classes.visit_broken(PricedRows(table.rows, table.people, higher), visit, clock.heartbeat)
     if not vector:
         nothing = np.empty(0, dtype=np.int64)
         return _Instances(Pool(np.empty(0), np.zeros(1, dtype=np.int64), nothing.astype(np.int32)), nothing)
