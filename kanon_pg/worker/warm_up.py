@@ -33,7 +33,7 @@ from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.rest import assign_rest
 from kanon_pg.worker.solvers.recoding.task import task_of
-from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
@@ -107,7 +107,7 @@ def _solve_with_models(packed: PackedRowTypes) -> None:
     certified_bound(packed, vectors, request.k, raised.prices, models=request.models)
     if not table.has_entity:
         mask = all_patterns(table.columns)
-        dive_under_models(table, mask, request, Clock(), np.maximum(raised.prices, PRICE_UNIT))
+        SuppressionDives(table, mask, request, Clock(), np.maximum(raised.prices, PRICE_UNIT)).first()
 
 
 def _pair() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,9 @@ from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
 from kanon_pg.worker.solvers.exact.optimum import Optima, search_exactly
 from kanon_pg.worker.solvers.heuristics import search_greedily
-from kanon_pg.worker.solvers.refinement.diving_under_models import (
-    dive_again,
-    dive_under_models,
-    refine_under_models,
-)
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
-from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, STALE, Rounds, refine
+from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds, refine
 
 
 def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> Solution:
@@ -104,11 +101,6 @@ _ROWS_PER_SECOND = 500
 _LONGER_ROUND = 1.0
 """A round of refinement takes at most so many times as long as the longest one before: what rounds find is
 put together, so that longer ones are worth no more."""
-
-_MOST_STALE_DIVES = 8
-"""Dives without gain under privacy models, one after the other, after which parts of a solution are no longer
-taken apart."""
-
 
 _LEAST_ROUND = 0.5
 """Share of the longest round that a round takes at least which begins with other solutions."""
@@ -241,56 +233,39 @@ def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
 def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
     """Dive from the prices, let integer programs search under privacy models, then dive again for parts."""
     table, mask, request, clock = context.table, context.mask, context.request, context.clock
-    prices = found.prices
-    may_dive = prices is not None and not table.has_entity and not request.rest_may_be_small
-    if prices is not None and may_dive:
-        found = _trying(found, lambda: _dived(context, found, prices))
+    dives = None
+    if found.prices is not None and not table.has_entity and not request.rest_may_be_small:
+        dives = SuppressionDives(table, mask, request, clock, found.prices)
+        found = _trying(found, partial(_dived, context, found, dives))
         if context.is_over(found):
             return found
     if context.has_time_for_programs():
-        found = _trying(
-            found,
-            lambda: search_exactly_with_models(
-                table, mask, request, clock, found, found.prices, nodes=context.nodes
-            ),
-        )
+        search = partial(search_exactly_with_models, table, mask, request, clock)
+        found = _trying(found, partial(search, found, found.prices, nodes=context.nodes))
     else:
         found = replace(found, termination=Termination.TIME)
-    if prices is not None and may_dive:
-        found = _dived_again(context, found, prices)
-    return found
+    return found if dives is None else _dived_again(context, found, dives)
 
 
-def _dived_again(context: SearchContext, found: SearchResult, prices: NDArray[np.int64]) -> SearchResult:
+def _dived_again(context: SearchContext, found: SearchResult, dives: SuppressionDives) -> SearchResult:
     """Take parts of the solution apart and dive for their rows until that is worth nothing."""
-    seed, stale = context.request.seed or 0, 0
-    while stale < _MOST_STALE_DIVES and not context.is_over(found):
-        seed += 1
-        before = context.cost(found)
-        try:
-            dived = dive_again(
-                context.table, context.mask, context.request, context.clock, prices, found.solution, seed
-            )
-        except InfeasibleError:
-            dived = None  # what was left over could not be given a class
-        except (SolverError, MemoryError) as error:
-            return found.given_up(error)
-        if dived is not None:
+    try:
+        for dived in dives.in_turn(found.solution):
             found = _taking(context, found, dived, "refined by flow")
-        stale = stale + 1 if before - context.cost(found) <= STALE * before else 0
+            if context.is_over(found):
+                break
+    except (SolverError, MemoryError) as error:
+        return found.given_up(error)
     return found
 
 
-def _dived(context: SearchContext, found: SearchResult, prices: NDArray[np.int64]) -> SearchResult:
+def _dived(context: SearchContext, found: SearchResult, dives: SuppressionDives) -> SearchResult:
     """Return the better one of a solution and what dives and flows under privacy models find."""
-    table, mask, request, clock = context.table, context.mask, context.request, context.clock
     try:
-        dived = dive_under_models(table, mask, request, clock, prices)
-        before = context.cost(found)
+        dived, before = dives.first(), context.cost(found)
         found = found if dived is None else _taking(context, found, dived, "refined by flow")
         if context.cost(found) == before:
-            refined = refine_under_models(table, mask, request, clock, found.solution)
-            found = _taking(context, found, refined, "refined by flow")
+            found = _taking(context, found, dives.finished(found.solution), "refined by flow")
     except InfeasibleError:
         pass  # what was left over could not be given a class; the solution stays valid
     return found

@@ -31,8 +31,9 @@ from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.recoding import rest as recoding_rest
 from kanon_pg.worker.solvers.recoding import top_down
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
+from kanon_pg.worker.solvers.refinement import dives
 from kanon_pg.worker.solvers.refinement import diving_under_models as diving
-from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.solvers.sensitive_flow import reassign_sensitively
 from tests.fixtures.diversity import pack_sensitive
@@ -315,7 +316,7 @@ def test_no_integer_program_under_models_is_begun_that_cannot_be_built_in_time(
         portfolio, "search_exactly_with_models", lambda *given, **_: begun.append(given) or given[4]
     )
     monkeypatch.setattr(portfolio, "GOAL", 0.0)
-    monkeypatch.setattr(portfolio, "_MOST_STALE_DIVES", 0)
+    monkeypatch.setattr(dives, "_MOST_STALE_DIVES", 0)
     packed, request = packed_rows(60), SolveRequest(K, models=PrivacyModels(t=0.3), seconds=600.0)
     solve(packed, request)
     assert begun
@@ -344,16 +345,16 @@ def test_dives_end_with_the_time(models: PrivacyModels, request: pytest.FixtureR
     table = RowTypeTable.from_packed(pack_sensitive(rows, [(int(one),) for one in draw.integers(0, 5, 120)]))
     mask, asked = all_patterns(table.columns), SolveRequest(K, models=models)
     prices = raise_prices(table, mask.vectors, K, Clock(), models=models, steps=100).prices
-    usual = dive_under_models(table, mask, asked, Clock(), prices)
+    usual = SuppressionDives(table, mask, asked, Clock(), prices).first()
     request.getfixturevalue("small_steps")
     clock = Ending(10**9)
-    again = dive_under_models(table, mask, asked, clock, prices)
+    again = SuppressionDives(table, mask, asked, clock, prices).first()
     assert usual is not None
     assert again is not None
     assert again.to_bytes() == usual.to_bytes()
     for reports in range(0, clock.counted, max(1, clock.counted // 12)):
         ending = Ending(reports)
-        dive_under_models(table, mask, asked, ending, prices)
+        SuppressionDives(table, mask, asked, ending, prices).first()
         # what is left is one repaired and improved solution
         assert ending.counted <= reports + 12
 

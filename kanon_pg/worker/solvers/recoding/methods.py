@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import InfeasibleError, InputError
+from kanon_pg.errors import InfeasibleError, InputError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounds.prices import Prices
 from kanon_pg.worker.solvers.portfolio import GOAL
+from kanon_pg.worker.solvers.recoding.dives import LevelDives
 from kanon_pg.worker.solvers.recoding.exact import search_small
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
@@ -45,14 +47,15 @@ _SHARE_FOR_SEARCH = 0.4
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
 
-_SHARE_BESIDE = 0.7
-_SHARE_BEFORE_REFINEMENT = 0.5
-"""Shares of the time in which suppression alone is searched, beside classes and prices: under privacy models,
-and where all is refined afterwards."""
+_SHARE_BESIDE = 0.5
+"""Share of the time in which suppression alone is searched, beside classes and prices."""
 
 _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
 """Shares of the time that is left, where what the prices favour is searched afterwards."""
+
+DIVED = "prices of rows settled under the privacy models"
+_AGAIN = ", parts of it anew"
 
 PRICES_METHOD = "prices of rows"
 """What proves a bound by prices before they are checked."""
@@ -174,29 +177,45 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
         How many times the usual effort improvement spends.
     """
     first, has_models = start_of(whole), bool(whole.request.models)
-    with suppression_beside(
-        whole, first, _SHARE_BESIDE if has_models else _SHARE_BEFORE_REFINEMENT
-    ) as suppressed:
-        if has_models:
-            searching = whole.clock.part(_SHARE_BESIDE)
-            start = _improved(first, searching.part(_SHARE_FOR_SEARCH), times)
-        else:
-            searching = whole.clock
-            start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
-        share = _SHARE_FOR_PRICES if has_models else _SHARE_FOR_PRICES_BEFORE_REFINEMENT
+    with suppression_beside(whole, first, _SHARE_BESIDE) as suppressed:
+        searching = whole.clock.part(_SHARE_BESIDE) if has_models else whole.clock
+        start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
+        share = _SHARE_FOR_PRICES_BEFORE_REFINEMENT
         raised = None if searching.is_over() else _raised(whole, start, searching.part(share))
         other = suppressed()
     clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
     if other is not None and other.cost < start.cost:
-        start = _improved(other, clock, times) if has_models else other
+        start = other
+    if raised is not None:
+        search = _dived if has_models else refined
+        start = search(whole, start, raised, goal, clock)
+    elif start is not other:
+        return _found(whole, start)
+    start = _improved(start, clock, times)
     if raised is None:
         return _found(whole, start)
-    if not has_models:
-        start = refined(whole, start, raised, goal, clock)
-        start = _improved(start, clock, times)
     found = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
     return replace(found, termination=Termination.GOAL) if is_enough else found
+
+
+def _dived(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
+    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain."""
+    if whole.table.has_entity or clock.is_over():
+        return start
+    dives, least = LevelDives(whole, raised.found, clock), raised.found.bound / (1.0 - goal)
+    try:
+        with suppress(InfeasibleError):  # what was left over could not be given a class
+            dived = dives.first()
+            if dived is not None:
+                start = min(start, dives.start_of(dived, DIVED), key=lambda one: one.cost)
+        for dived in () if start.cost <= least else dives.in_turn(dives.solution_of(start)):
+            start = dives.start_of(dived, f"{start.method.removesuffix(_AGAIN)}{_AGAIN}")
+            if start.cost <= least:
+                break
+    except (SolverError, MemoryError):
+        pass  # what was found until then is valid
+    return start
 
 
 def _raised(whole: RecodingTask, start: Start, clock: Clock) -> LevelPrices | None:
