@@ -184,7 +184,7 @@ def _assign_all(packed: PackedRowTypes, request: SolveRequest) -> None:
     task = task_of(packed, RowTypeTable.from_packed(packed), request, Clock())
     everyone = np.arange(len(task.table), dtype=np.int32)
     nowhere = np.full(everyone.size, -1, dtype=np.int64)
-    assign_rest(task.forest, task.codes, task.table, task.demands, nowhere, everyone)
+    assign_rest(task, nowhere, everyone)
     cheapest_levels_in_order(task.forest, task.table, request.k, np.ones(everyone.size), Clock())
 
 

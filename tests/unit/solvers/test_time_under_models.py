@@ -250,9 +250,7 @@ def test_a_rest_that_time_ends_is_merged_ever_more_at_once(reports: int) -> None
     count = len(task.table)
     class_of, others = np.arange(count) // 2, np.arange(count // 2, count, dtype=np.int32)
     clock = Ending(reports)
-    found = recoding_rest.assign_rest(
-        task.forest, task.codes, task.table, task.demands, class_of, others, clock
-    )
+    found = recoding_rest.assign_rest(task, class_of, others, clock)
     assert clock.counted <= reports + 4 + np.log2(count)
     rest_of = found[others[-1]]
     members = np.flatnonzero(found == rest_of)
@@ -267,7 +265,7 @@ def test_regions_that_are_left_when_time_is_over_become_classes(monkeypatch: pyt
     task = recoded(with_hierarchies(packed_rows()), PrivacyModels(l=2))
     classes = {}
     for clock in (Clock(), Ending(1)):
-        found = top_down.top_down_classes(task.forest, task.codes, task.table, task.demands, clock)
+        found = top_down.top_down_classes(task, clock)
         assert np.unique(found).tolist() == list(range(int(found.max()) + 1))
         assert not violations(task.demands.evaluator, found, int(found.max()) + 1).any.any()
         classes[clock.is_over()] = int(found.max()) + 1

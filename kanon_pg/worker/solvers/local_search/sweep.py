@@ -24,7 +24,7 @@ from kanon_pg.worker.solvers.greedy.scan import (
     list_groups,
     update_keys,
 )
-from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, has_to_stop, try_class
+from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, MoveTask, has_to_stop, try_class
 from kanon_pg.worker.solvers.local_search.partition import (
     NOBODY,
     Members,
@@ -307,8 +307,8 @@ def _try_groups(
 
     Under privacy models it ends early after some work of theirs, and where a single move takes more.
     """
-    parts, members, scratch, elsewhere = sweep.parts, sweep.members, sweep.scratch, sweep.elsewhere
-    first, state = sweep.first, sweep.state
+    scratch, first, state = sweep.scratch, sweep.first, sweep.state
+    task = MoveTask(k, sweep.parts, sweep.members, scratch, sweep.elsewhere)
     gained = 0.0
     end = np.int64(0)
     state[_GIVEN_UP] = 0
@@ -322,7 +322,7 @@ def _try_groups(
                 if models.work[0] >= end:
                     return gained
                 scratch.most[0] = models.work[0] + patience
-            gained += try_class(items, vector, cost, k, models, parts, members, scratch, elsewhere)
+            gained += try_class(task, models, items, vector, cost)
             if has_to_stop(models, scratch):
                 scratch.evaluated[0] = before  # it counts when the move is tried again
                 state[_GIVEN_UP] = 1

@@ -64,11 +64,11 @@ class LevelDives(Dives):
         class_of = published_classes(parts.forest, parts.codes, parts.fields, solution.vector)
         is_left = find_forbidden(parts.demands, class_of)[class_of] | (solution.vector == parts.fields.top)
         rest = np.flatnonzero(is_left).astype(np.int32)
-        class_of = assign_rest(parts.forest, parts.codes, parts.table, parts.demands, class_of, rest, clock)
+        class_of = assign_rest(parts, class_of, rest, clock)
         effort = int(_SHARE_OF_EFFORT * EFFORT_PER_ROW_TYPE * len(parts.table))
         class_of = improve_classes(
-            parts.forest, parts.codes, parts.table, parts.demands, class_of, clock.part(_SHARE_OF_TIME),
-            seed=self.request.seed or 0, effort=effort, hottest=_WARM,
+            parts, class_of, clock.part(_SHARE_OF_TIME), seed=self.request.seed or 0, effort=effort,
+            hottest=_WARM,
         )  # fmt: skip
         return parts.solution_of(class_of)
 

@@ -230,10 +230,7 @@ def _certified(start: Start, found: Prices) -> SearchResult:
 
 def _improved(start: Start, clock: Clock, times: int = 1) -> Start:
     task, class_of, method = start.task, start.class_of, start.method
-    improved = improve_classes(
-        task.forest, task.codes, task.table, task.demands, class_of, clock,
-        seed=task.request.seed or 0, times=times,
-    )  # fmt: skip
+    improved = improve_classes(task, class_of, clock, seed=task.request.seed or 0, times=times)
     if task.cost_of(improved) >= start.cost:
         return start
     return start._replace(class_of=improved, method=f"{method}, improved")
@@ -261,10 +258,7 @@ def _row_assignment(task: RecodingTask) -> SearchResult:
 
 def _full_domain(task: RecodingTask) -> SearchResult:
     share = task.request.suppressed_rows
-    best = best_full_domain(
-        task.forest, task.codes, task.table, task.demands, task.clock,
-        most_suppressed=1.0 if share is None else share,
-    )  # fmt: skip
+    best = best_full_domain(task, most_suppressed=1.0 if share is None else share)
     vector = np.where(best.is_suppressed, task.fields.top, task.fields.pattern_of(best.levels))
     solution, method = task.published(vector), "full-domain recoding"
     if best.is_best and np.array_equal(solution.vector, vector):

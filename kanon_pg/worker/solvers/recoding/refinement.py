@@ -212,9 +212,7 @@ class _LevelRounds:
         dived = self.start_of(solution if found is None else found)
         if found is not None:
             task, rest = dived.task, np.flatnonzero(found.vector == near.vector[-1])
-            class_of = assign_rest(
-                task.forest, task.codes, task.table, task.demands, dived.class_of, rest.astype(np.int32)
-            )
+            class_of = assign_rest(task, dived.class_of, rest.astype(np.int32))
             dived = dived._replace(class_of=class_of)
         left = self.clock.left()
         seconds = seconds if left is None else min(seconds, left * SHARE_OF_ROUND)
@@ -288,8 +286,7 @@ class _LevelRounds:
         task = start.task
         effort = min(int(seconds * EFFORT_OF_CLASSES), EFFORT_PER_ROW_TYPE * len(task.table))
         class_of = improve_classes(
-            task.forest, task.codes, task.table, task.demands, start.class_of, self._part(seconds),
-            seed=seed, effort=effort, hottest=_WARM_CLASSES,
+            task, start.class_of, self._part(seconds), seed=seed, effort=effort, hottest=_WARM_CLASSES,
         )  # fmt: skip
         return start._replace(class_of=class_of)
 

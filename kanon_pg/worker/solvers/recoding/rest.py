@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.recoding.assignment import Items, items_of
 from kanon_pg.worker.solvers.recoding.demands import Demands, is_allowed
 from kanon_pg.worker.solvers.recoding.forest import (
     MOST_VECTORS,
@@ -18,6 +21,7 @@ from kanon_pg.worker.solvers.recoding.forest import (
     number_of_vectors,
     row_cost,
 )
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 
 MOST_PAIRS = 4_000_000_000
 """Most level vectors times row types for which all level vectors are tried."""
@@ -37,11 +41,17 @@ _MOST_PAIRS = 100_000_000
 """Pairs of a row type and a class that are looked at: about a second."""
 
 
+class _Classes(NamedTuple):
+    """The class of each row type, negative if it has none, and levels, a member and rows of each class."""
+
+    class_of: NDArray[np.int64]
+    level: NDArray[np.int16]
+    member: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
 def assign_rest(
-    forest: Forest,
-    codes: NDArray[np.int32],
-    table: RowTypeTable,
-    demands: Demands,
+    task: RecodingTask,
     class_of: NDArray[np.int64],
     rest: NDArray[np.int32],
     clock: Clock | None = None,
@@ -50,7 +60,6 @@ def assign_rest(
 
     Parameters
     ----------
-    codes : ndarray of int32, shape (n, m)
     class_of : ndarray of int64, shape (n,)
         Allowed classes; what it says about the rest is ignored.
     rest : ndarray of int32
@@ -70,7 +79,8 @@ def assign_rest(
     which is merged with the class that costs least until it is allowed. O(r c m) for r row types and c
     classes; O(n) per merger and, under privacy models, per row type.
     """
-    clock = Clock() if clock is None else clock
+    clock, demands = Clock() if clock is None else clock, task.demands
+    items = items_of(task.table, task.codes)
     class_of = class_of.copy()
     class_of[rest] = -1
     assigned = class_of >= 0
@@ -79,17 +89,13 @@ def assign_rest(
     if not rest.size:
         return class_of
     if classes > 0 and rest.size * classes <= _MOST_PAIRS:
-        state = _state(forest, codes, table, class_of, classes)
-        done = 0
+        joined, done = _classes(task, class_of, classes), 0
         while done < rest.size and not (demands.has_models and clock.is_over()):
             clock.report("greedy", None)
-            done = _join_one_by_one(
-                forest, codes, demands, table.rows, class_of, rest, *state, done, _WORK_PER_STEP
-            )
+            done = _join_one_by_one(task.forest, items, demands, joined, rest, done, _WORK_PER_STEP)
     if (class_of < 0).any():
         class_of[class_of < 0] = classes
-        state = _state(forest, codes, table, class_of, classes + 1)
-        if not _is_merged(forest, codes, demands, class_of, classes, state, clock):
+        if not _is_merged(task, _classes(task, class_of, classes + 1), classes, clock):
             raise InfeasibleError(
                 "No release of this table was found that satisfies what is demanded.",
                 hint="Demand less of the sensitive columns, or choose a smaller k.",
@@ -97,16 +103,14 @@ def assign_rest(
     return np.unique(class_of, return_inverse=True)[1].astype(np.int64)
 
 
-def _state(
-    forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, class_of: NDArray[np.int64], classes: int
-) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64]]:
-    """Return levels, a member and the rows of each class."""
+def _classes(task: RecodingTask, class_of: NDArray[np.int64], classes: int) -> _Classes:
+    """Return what is known of so many classes; `class_of` itself is part of it."""
     assigned = np.flatnonzero(class_of >= 0)
-    level = levels_of_classes(forest, codes[assigned], class_of[assigned])
+    level = levels_of_classes(task.forest, task.codes[assigned], class_of[assigned])
     member = np.zeros(classes, dtype=np.int64)
     member[class_of[assigned]] = assigned
-    rows = np.bincount(class_of[assigned], weights=table.rows[assigned], minlength=classes).astype(np.int64)
-    return level, member, rows
+    rows = np.bincount(class_of[assigned], weights=task.table.rows[assigned], minlength=classes)
+    return _Classes(class_of, level, member, rows.astype(np.int64))
 
 
 @kernel
@@ -127,18 +131,16 @@ def _members(class_of: NDArray[np.int64], number: int, more: int) -> NDArray[np.
 @kernel
 def _join_one_by_one(
     forest: Forest,
-    codes: NDArray[np.int32],
+    items: Items,
     demands: Demands,
-    item_rows: NDArray[np.int64],
-    class_of: NDArray[np.int64],
+    classes: _Classes,
     rest: NDArray[np.int32],
-    level: NDArray[np.int16],
-    member: NDArray[np.int64],
-    rows: NDArray[np.int64],
     place: int,
     work: int,
 ) -> int:
     """Let row types of the rest, from one on, join classes until some work is done; return where to go on."""
+    class_of, level, member, rows = classes
+    codes, item_rows = items.codes, items.rows
     joined = np.empty(level.shape[1], dtype=np.int16)
     has_models = demands.evaluator.codes.shape[0] > 0
     while place < rest.size and work > 0:
@@ -167,22 +169,14 @@ _ALLOWED, _UNFINISHED, _FORBIDDEN = 1, 0, -1
 """What merging comes to: a class that is allowed, nothing yet, one class of all rows that is not."""
 
 
-def _is_merged(
-    forest: Forest,
-    codes: NDArray[np.int32],
-    demands: Demands,
-    class_of: NDArray[np.int64],
-    rest: int,
-    state: tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64]],
-    clock: Clock,
-) -> bool:
+def _is_merged(task: RecodingTask, joined: _Classes, rest: int, clock: Clock) -> bool:
     """Merge the class `rest` with the cheapest others until it is allowed; return whether it is."""
     at_once = 1
     while True:
         clock.report("greedy", None)
-        if demands.has_models and clock.is_over():
+        if task.demands.has_models and clock.is_over():
             at_once *= 2
-        found = _merge(forest, codes, demands, class_of, rest, *state, at_once, _WORK_PER_STEP)
+        found = _merge(task.forest, task.codes, task.demands, joined, rest, at_once, _WORK_PER_STEP)
         if found != _UNFINISHED:
             return bool(found == _ALLOWED)
 
@@ -192,15 +186,13 @@ def _merge(
     forest: Forest,
     codes: NDArray[np.int32],
     demands: Demands,
-    class_of: NDArray[np.int64],
+    classes: _Classes,
     rest: int,
-    level: NDArray[np.int16],
-    member: NDArray[np.int64],
-    rows: NDArray[np.int64],
     at_once: int,
     work: int,
 ) -> int:
     """Merge a class with the cheapest others, some at once, until it is allowed or some work is done."""
+    class_of, level, member, rows = classes
     joined = np.empty(level.shape[1], dtype=np.int16)
     rise = np.empty(member.size)
     is_best = np.empty(member.size, dtype=np.bool_)

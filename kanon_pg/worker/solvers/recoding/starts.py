@@ -128,10 +128,10 @@ def suppression_beside(task: RecodingTask, first: Start, share: float) -> Iterat
 
 def along_hierarchies(task: RecodingTask) -> Start:
     """Return what splitting the table along the hierarchies gives."""
-    class_of = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
+    class_of = top_down_classes(task, task.clock)
     is_forbidden = find_forbidden(task.demands, class_of)
     rest = np.flatnonzero(is_forbidden[class_of]).astype(np.int32)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest, task.clock)
+    class_of = assign_rest(task, class_of, rest, task.clock)
     return Start(task, class_of, "mondrian along hierarchies")
 
 
@@ -139,7 +139,7 @@ def _by_levels(task: RecodingTask) -> Start:
     levels = cheapest_levels_first(task.forest, task.table)
     class_of = greedy_classes(task.forest, task.table, levels, task.demands, task.clock).class_of
     rest = np.flatnonzero(class_of == UNASSIGNED).astype(np.int32)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest, task.clock)
+    class_of = assign_rest(task, class_of, rest, task.clock)
     return Start(task, class_of, "greedy over level vectors")
 
 
