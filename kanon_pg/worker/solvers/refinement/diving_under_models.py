@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -108,6 +109,36 @@ class DiveTask:
     prices: Numbers
     clock: Clock
 
+    @cached_property
+    def instances(self) -> _Instances:
+        """The instances in which a class costs little more than its prices.
+
+        Raises
+        ------
+        TimeOver
+        """
+        higher = (self.prices + np.abs(self.prices) * _MARGIN).astype(np.int64)
+        vector, cost, length, member = [], [], [], []
+        room = _MOST_MEMBERS
+
+        def visit(groups: PricedGroups, costs: Numbers, levels: list[int]) -> bool:
+            nonlocal room
+            begin, members = list_members(groups)
+            vector.append(np.full(groups.groups, self.fields.pattern_of(levels), dtype=np.int64))
+            cost.append(costs.astype(np.float64))
+            length.append(np.diff(begin))
+            member.append(members)
+            room -= members.size
+            return room < 0
+
+        rows = PricedRows(self.table.rows, self.table.people, higher)
+        self.classes.visit_broken(rows, visit, self.clock.raising().heartbeat)
+        if not vector:
+            none = np.empty(0, dtype=np.int64)
+            return _Instances(Pool(np.empty(0), np.zeros(1, dtype=np.int64), none.astype(np.int32)), none)
+        begin = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(length))])
+        return _Instances(Pool(np.concatenate(cost), begin, np.concatenate(member)), np.concatenate(vector))
+
 
 def dive_under_models(task: DiveTask, held: Solution | None = None, share: float = SHARE) -> Solution | None:
     """Build a solution from prices that prove a lower bound under privacy models.
@@ -129,7 +160,7 @@ def dive_under_models(task: DiveTask, held: Solution | None = None, share: float
     if task.classes.demands is None:
         return None
     try:
-        instances = _instances(task)
+        instances = task.instances
     except TimeOver:
         return None
     table, nothing = task.table, np.empty(0, dtype=np.int64)
@@ -188,37 +219,6 @@ def dive_for_people(
     vector = np.full(len(table), (1 << table.width) - 1)
     vector[row_type] = graph.vector[instance]
     return Solution.undivided(table, fill_rest(table, vector, k))
-
-
-def _instances(task: DiveTask) -> _Instances:
-    """Return the instances in which a class costs little more than its prices.
-
-    Raises
-    ------
-    TimeOver
-    """
-    table, prices = task.table, task.prices
-    higher = (prices + np.abs(prices) * _MARGIN).astype(np.int64)
-    vector, cost, length, member = [], [], [], []
-    room = _MOST_MEMBERS
-
-    def visit(groups: PricedGroups, costs: Numbers, levels: list[int]) -> bool:
-        nonlocal room
-        begin, members = list_members(groups)
-        vector.append(np.full(groups.groups, task.fields.pattern_of(levels), dtype=np.int64))
-        cost.append(costs.astype(np.float64))
-        length.append(np.diff(begin))
-        member.append(members)
-        room -= members.size
-        return room < 0
-
-    rows = PricedRows(table.rows, table.people, higher)
-    task.classes.visit_broken(rows, visit, task.clock.raising().heartbeat)
-    if not vector:
-        nothing = np.empty(0, dtype=np.int64)
-        return _Instances(Pool(np.empty(0), np.zeros(1, dtype=np.int64), nothing.astype(np.int32)), nothing)
-    begin = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(length))])
-    return _Instances(Pool(np.concatenate(cost), begin, np.concatenate(member)), np.concatenate(vector))
 
 
 def _settle_all(

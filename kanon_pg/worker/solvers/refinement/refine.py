@@ -17,8 +17,6 @@ from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_for_people
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
-from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
-from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
 _NEAR = 2.0
@@ -26,9 +24,6 @@ _NEAR = 2.0
 
 _LARGE = 25
 """Where k is larger, annealing gets more room and heat in proportion: steps move k rows at once."""
-
-_CORE = 0.3
-"""Integer programs may use classes that exceed their prices by this share of a usual cost."""
 
 _AFTER_DIVE = 0.2
 """First temperature of annealing after a dive, which is worth keeping for the most part."""
@@ -193,9 +188,7 @@ class _Refinement:
                 pool.add(found)
         if self.clock.is_over():
             return
-        if len(pool) < _FEWEST:
-            pool.add(self.improved(pool.best, later, seed))
-        elif not goes_on:
+        if len(pool) < _FEWEST or not goes_on:
             pool.add(self.recombined(pool, later, seed))
 
     def go_on(self, pool: SolutionPool, seconds: float, seed: int, *, anew: bool) -> None:
@@ -228,15 +221,6 @@ class _Refinement:
         found = search_among(
             pool, self.clock, prices=self.prices, seconds=seconds, seed=seed,
             rest_may_be_small=self.rest_may_be_small, scale=max(1.0, self.k / _LARGE),
-        )  # fmt: skip
-        return found if self.clock.is_over() else self.reassigned(found)
-
-    def improved(self, solution: Solution, seconds: float, seed: int) -> Solution:
-        """Return the solution improved among the classes that hardly exceed their prices."""
-        found = improve_by_regions(
-            self.table, self.thin(solution, _CORE), solution, self.k, self.clock,
-            effort=int(seconds * EFFORT_OF_REGIONS), prices=self.prices, seed=seed,
-            rest_may_be_small=self.rest_may_be_small,
         )  # fmt: skip
         return found if self.clock.is_over() else self.reassigned(found)
 
