@@ -26,6 +26,7 @@ from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounded_mask import bounded_mask
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.solvers.pairs import search_by_pairs
@@ -34,6 +35,7 @@ from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.rest import assign_rest
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
@@ -85,7 +87,9 @@ def _search(packed: PackedRowTypes) -> None:
     raised = raise_prices(table, mask.vectors, request.k, clock)
     certified_bound(packed, mask.vectors, request.k, raised.prices)
     graph = graph_around(table, mask.vectors, found.solution, request.k, clock, prices=raised.prices)
-    refine(table, graph, found.solution, request.k, clock, prices=raised.prices, seconds=_SECONDS)
+    pool = SolutionPool(GraphSearch(table, graph, request.k, raised.prices))
+    pool.add(found.solution)
+    refine(pool, clock, seconds=_SECONDS)
     # nothing is proven, so that nothing is left out
     unproven = replace(found, lower_bound=None)
     for prices in (None, raised.prices):

@@ -17,6 +17,7 @@ from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.recoding.dives import LevelDives
 from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
@@ -152,7 +153,7 @@ def test_dives_keep_row_types_of_people_in_one_piece_and_k_people_in_a_class(see
     before = search_greedily(types, mask, SolveRequest(k), Clock()).solution
     raised = raise_prices(types, mask.vectors, k, Clock(), steps=200)
     graph = graph_around(types, mask.vectors, before, k, Clock(), prices=raised.prices)
-    solution = dive_for_people(types, graph, k, Clock(), prices=raised.prices, seed=seed % 3)
+    solution = dive_for_people(GraphSearch(types, graph, k, raised.prices), Clock(), seed=seed % 3)
     assert solution is not None
     assert not solution.is_divided
     assert cost_after_recount(packed, types, solution, k, PrivacyModels()) >= raised.bound

@@ -22,6 +22,7 @@ from kanon_pg.worker.solvers.bounds.prices import STEPS, raise_prices
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
 from kanon_pg.worker.solvers.exact.optimum import Optima, search_exactly
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
@@ -374,15 +375,14 @@ def _refine(
     first = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
     rounds = Rounds(first if left is None else min(first, left * SHARE_OF_ROUND), _LONGER_ROUND)
     seed = context.request.seed or 0
-    pool = SolutionPool(context.table, graph, context.request.k)
+    request = context.request
+    pool = SolutionPool(GraphSearch(context.table, graph, request.k, prices, request.rest_may_be_small))
     while not context.is_over(found) and not rounds.are_stale:
         before, seconds = context.cost(found), rounds.seconds(context.clock)
         try:
-            better = refine(
-                context.table, graph, found.solution, context.request.k, context.clock, prices=prices,
-                seconds=seconds, seed=seed, rest_may_be_small=context.request.rest_may_be_small,
-                anew=seconds >= _LEAST_ROUND * rounds.longest, pool=pool,
-            )  # fmt: skip
+            pool.add(found.solution)
+            anew = seconds >= _LEAST_ROUND * rounds.longest
+            better = refine(pool, context.clock, seconds=seconds, seed=seed, anew=anew, goes_on=True)
         except (SolverError, MemoryError) as error:
             return found.given_up(error)
         found = _taking(context, found, better)

@@ -146,13 +146,11 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
 def _reordered(found: SearchResult, order: NDArray[np.intp]) -> SearchResult:
     """Return a result for row types that stood in some order before, given their positions in that order."""
     solution, prices = found.solution, found.prices
-    if prices is not None:
-        prices = np.empty_like(prices)
-        prices[order] = found.prices
+    place = np.argsort(order)
     return replace(
         found,
         solution=Solution.of_parts(order[solution.row_type], solution.vector, solution.rows),
-        prices=prices,
+        prices=None if prices is None else prices[place],
     )
 
 

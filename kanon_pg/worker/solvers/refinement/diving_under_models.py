@@ -19,7 +19,7 @@ from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.bounds.lagrangian import Pool, sort_by_price
-from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.refinement.diving import (
     CLOSE,
@@ -184,17 +184,13 @@ def _rows_of(table: RowTypeTable, row_type: Numbers, rows: Numbers) -> Numbers:
     return np.bincount(row_type, weights=rows, minlength=len(table)).astype(np.int64)
 
 
-def dive_for_people(
-    table: RowTypeTable, graph: Compatibility, k: int, clock: Clock, *, prices: Numbers, seed: int = 0
-) -> Solution | None:
+def dive_for_people(search: GraphSearch, clock: Clock, *, seed: int = 0) -> Solution | None:
     """Build a solution from prices where people have several rows, so that row types stay in one piece.
 
     Parameters
     ----------
-    graph : Compatibility
-        The graph of this table and k; best the part that `thin` returns.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
+    search : GraphSearch
+        With prices; best in the graph that `thin` returns.
     seed : int
         With others than 0 rounds settle a share of the rows that is drawn at random.
 
@@ -207,8 +203,9 @@ def dive_for_people(
     -----
     Row types without a place are suppressed fully, and others with them until these are k people.
     """
+    table, graph, k, prices = search.table, search.graph, search.k, search.prices
     demands = class_demands(table, NO_MODELS)
-    if demands is None:
+    if demands is None or prices is None:
         return None
     share = np.random.default_rng(seed).uniform(SHARE / 2, 2 * SHARE) if seed else SHARE
     instances = _Instances(Pool(np.floor(graph.cost * PRICE_UNIT), graph.begin, graph.member), graph.vector)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, HOTTEST, anneal
 from kanon_pg.worker.solvers.annealing.graph import thin
-from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_for_people
-from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.refinement.flow import reassign
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
 from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
@@ -112,55 +108,41 @@ class Rounds:
 
 
 def refine(
-    table: RowTypeTable,
-    graph: Compatibility,
-    solution: Solution,
-    k: int,
+    pool: SolutionPool,
     clock: Clock,
     *,
-    prices: NDArray[np.int64],
     seconds: float,
     seed: int | None = None,
-    rest_may_be_small: bool = False,
     anew: bool = True,
-    pool: SolutionPool | None = None,
+    goes_on: bool = False,
 ) -> Solution:
     """Lower the weighted cost of a solution with the help of prices that prove a lower bound.
 
     Parameters
     ----------
-    graph : Compatibility
-        The graph of this table and k.
-    solution : Solution
-        Every class has at least k people.
+    pool : SolutionPool
+        At least one solution, in a graph with prices. Classes of those of earlier rounds are searched beside
+        the search for others, which are added, for the next round.
     clock : Clock
         Ends the search when time is over.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
     seconds : float
         How long the search should take, > 0. It is turned into effort that does not depend on the
         machine, so that the same input gives the same result unless time runs out, or an integer program
         takes so long that it is given up.
     seed : int, optional
         Seed of the random choices.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
     anew : bool
         Whether to begin with other solutions, half of the time. Otherwise only regions of what is known are
         searched.
-    pool : SolutionPool, optional
-        Solutions of earlier rounds over the same graph, whose classes are searched beside the search for
-        others; those of this round are added, for the next. Without it they are searched in this round.
+    goes_on : bool
+        Whether there may be later rounds. Otherwise the solutions of this one are searched in it, too.
 
     Returns
     -------
     Solution
-        Never costlier than `solution`.
+        The best of the pool.
     """
-    search = _Refinement(table, graph, k, clock, prices, rest_may_be_small)
-    goes_on = pool is not None
-    pool = SolutionPool(table, graph, k) if pool is None else pool
-    pool.add(solution)
+    search = _Refinement(pool.search, clock)
     seed = 0 if seed is None else seed
     if len(pool) >= _FEWEST:
         search.go_on(pool, seconds, seed, anew=anew)
@@ -173,12 +155,13 @@ def refine(
 class _Refinement:
     """What the steps of one refinement have in common."""
 
-    table: RowTypeTable
-    graph: Compatibility
-    k: int
+    search: GraphSearch
     clock: Clock
-    prices: NDArray[np.int64]
-    rest_may_be_small: bool
+
+    @property
+    def scale(self) -> float:
+        """How much more room and heat annealing gets."""
+        return max(1.0, self.search.k / _LARGE)
 
     def begin(self, pool: SolutionPool, seconds: float, seed: int, *, anew: bool, goes_on: bool) -> None:
         """Add solutions to a pool of few; improve the best where no later round puts them together."""
@@ -205,7 +188,7 @@ class _Refinement:
     def starts(self, solution: Solution, seconds: float, seed: int) -> list[Search]:
         """Return searches that anneal a dive each, or without dives the solution."""
         effort = int(seconds * EFFORT_PER_SECOND)
-        count = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.table.total_rows)))
+        count = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.search.table.total_rows)))
 
         def start(seed: int) -> Search:
             return lambda clock: replace(self, clock=clock).annealed(solution, seconds / count, seed)
@@ -218,49 +201,34 @@ class _Refinement:
 
     def recombined(self, pool: SolutionPool, seconds: float, seed: int) -> Solution:
         """Return the best that a search among the classes of all solutions finds."""
-        found = search_among(
-            pool, self.clock, prices=self.prices, seconds=seconds, seed=seed,
-            rest_may_be_small=self.rest_may_be_small, scale=max(1.0, self.k / _LARGE),
-        )  # fmt: skip
+        found = search_among(pool, self.clock, seconds=seconds, seed=seed, scale=self.scale)
         return found if self.clock.is_over() else self.reassigned(found)
 
     def annealed(self, solution: Solution, seconds: float, seed: int) -> Solution:
         """Return a dive from the prices, annealed; without one anneal the solution."""
         dived = self.dived(solution, seconds, seed)
-        scale = max(1.0, self.k / _LARGE)
-        start, hottest = (solution, HOTTEST) if dived is None else (dived, _AFTER_DIVE * scale)
+        start, hottest = (solution, HOTTEST) if dived is None else (dived, _AFTER_DIVE * self.scale)
         if self.clock.is_over():
             return start
-        near = self.thin(start, _NEAR * scale)
-        found = anneal(
-            self.table, near, start, self.k, self.clock.limited_to(_SLOWER * seconds),
-            effort=int(seconds * EFFORT_PER_SECOND), prices=self.prices, seed=seed,
-            rest_may_be_small=self.rest_may_be_small, hottest=hottest,
-        )  # fmt: skip
+        near, clock = self.near(start, _NEAR * self.scale), self.clock.limited_to(_SLOWER * seconds)
+        effort = int(seconds * EFFORT_PER_SECOND)
+        found = anneal(near, start, clock, effort=effort, seed=seed, hottest=hottest)
         return found if self.clock.is_over() else self.reassigned(found)
 
     def dived(self, solution: Solution, seconds: float, seed: int) -> Solution | None:
         """Return the best of some dives, None if there is none; it shows before annealing which is best."""
-        core, clock = self.thin(solution, _NEAR), self.clock.part(_SHARE_OF_DIVES)
-        if self.table.has_entity:
-            return dive_for_people(self.table, core, self.k, clock, prices=self.prices, seed=seed)
-        often = int(seconds * _DIVED_ROWS_PER_SECOND / self.table.total_rows)
-        dives = max(1, min(_MOST_DIVES, often))
-        found = [
-            dive(
-                self.table, core, self.k, clock,
-                prices=self.prices, seed=seed * _MOST_DIVES + turn, rest_may_be_small=self.rest_may_be_small,
-            )
-            for turn in range(dives)
-        ]  # fmt: skip
-        usable = [one for one in found if one is not None]
-        return min(usable, key=lambda one: cost_of(self.table, self.graph, one)) if usable else None
+        near, clock = self.near(solution, _NEAR), self.clock.part(_SHARE_OF_DIVES)
+        table = self.search.table
+        if table.has_entity:
+            return dive_for_people(near, clock, seed=seed)
+        dives = max(1, min(_MOST_DIVES, int(seconds * _DIVED_ROWS_PER_SECOND / table.total_rows)))
+        found = [dive(near, clock, seed=seed * _MOST_DIVES + turn) for turn in range(dives)]
+        return min((one for one in found if one is not None), key=self.search.cost, default=None)
 
     def reassigned(self, solution: Solution) -> Solution:
         """Return the solution with all rows in their best places."""
-        return reassign(self.table, self.graph, solution, self.k, rest_may_be_small=self.rest_may_be_small)
+        return reassign(self.search, solution)
 
-    def thin(self, solution: Solution, most: float) -> Compatibility:
-        """Return the graph without classes that exceed their prices by more than some usual costs."""
-        unit = float(self.table.weights.mean())
-        return thin(self.table, self.graph, solution, self.k, self.prices, most * unit)
+    def near(self, solution: Solution, most: float) -> GraphSearch:
+        """Return the search without classes that exceed their prices by more than some usual costs."""
+        return self.search.within(thin(self.search, solution, most * self.search.usual))
