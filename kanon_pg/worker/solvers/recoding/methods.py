@@ -47,8 +47,10 @@ _SHARE_FOR_SEARCH = 0.4
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
 
-_SHARE_BESIDE = 0.5
-"""Share of the time in which suppression alone is searched, beside classes and prices."""
+_SHARE_BESIDE = 0.7
+_SHARE_BEFORE_REFINEMENT = 0.5
+"""Shares of the time in which suppression alone is searched, beside classes and prices: under privacy models,
+and where all is refined afterwards."""
 
 _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
@@ -177,23 +179,28 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
         How many times the usual effort improvement spends.
     """
     first, has_models = start_of(whole), bool(whole.request.models)
-    with suppression_beside(whole, first, _SHARE_BESIDE) as suppressed:
-        searching = whole.clock.part(_SHARE_BESIDE) if has_models else whole.clock
-        start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
-        share = _SHARE_FOR_PRICES_BEFORE_REFINEMENT
+    with suppression_beside(
+        whole, first, _SHARE_BESIDE if has_models else _SHARE_BEFORE_REFINEMENT
+    ) as suppressed:
+        if has_models:
+            searching = whole.clock.part(_SHARE_BESIDE)
+            start = _improved(first, searching.part(_SHARE_FOR_SEARCH), times)
+        else:
+            searching = whole.clock
+            start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
+        share = _SHARE_FOR_PRICES if has_models else _SHARE_FOR_PRICES_BEFORE_REFINEMENT
         raised = None if searching.is_over() else _raised(whole, start, searching.part(share))
         other = suppressed()
     clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
     if other is not None and other.cost < start.cost:
-        start = other
-    if raised is not None:
-        search = _dived if has_models else refined
-        start = search(whole, start, raised, goal, clock)
-    elif start is not other:
-        return _found(whole, start)
-    start = _improved(start, clock, times)
+        start = _improved(other, clock, times) if has_models else other
     if raised is None:
         return _found(whole, start)
+    if has_models:
+        start = _dived(whole, start, raised, goal, clock)
+    else:
+        start = refined(whole, start, raised, goal, clock)
+        start = _improved(start, clock, times)
     found = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
     return replace(found, termination=Termination.GOAL) if is_enough else found
