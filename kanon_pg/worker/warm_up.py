@@ -26,13 +26,15 @@ from kanon_pg.worker.solvers.bounded_mask import bounded_mask
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_levels
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.solvers.pairs import search_by_pairs
-from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
+from kanon_pg.worker.solvers.recoding.rest import assign_rest
 from kanon_pg.worker.solvers.recoding.task import task_of
-from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
+from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
@@ -75,7 +77,9 @@ def _search(packed: PackedRowTypes) -> None:
     raised = raise_prices(table, mask.vectors, request.k, clock)
     certified_bound(packed, mask.vectors, request.k, raised.prices)
     graph = graph_around(table, mask.vectors, found.solution, request.k, clock, prices=raised.prices)
-    refine(table, graph, found.solution, request.k, clock, prices=raised.prices, seconds=_SECONDS)
+    pool = SolutionPool(GraphSearch(table, graph, request.k, raised.prices))
+    pool.add(found.solution)
+    refine(pool, clock, seconds=_SECONDS)
     # nothing is proven, so that nothing is left out
     unproven = replace(found, lower_bound=None)
     for prices in (None, raised.prices):
@@ -97,7 +101,7 @@ def _solve_with_models(packed: PackedRowTypes) -> None:
     certified_bound(packed, vectors, request.k, raised.prices, models=request.models)
     if not table.has_entity:
         mask = all_patterns(table.columns)
-        dive_under_models(table, mask, request, Clock(), np.maximum(raised.prices, PRICE_UNIT))
+        SuppressionDives(table, mask, request, Clock(), np.maximum(raised.prices, PRICE_UNIT)).first()
 
 
 def _pair() -> None:
@@ -174,7 +178,7 @@ def _assign_all(packed: PackedRowTypes, request: SolveRequest) -> None:
     task = task_of(packed, RowTypeTable.from_packed(packed), request, Clock())
     everyone = np.arange(len(task.table), dtype=np.int32)
     nowhere = np.full(everyone.size, -1, dtype=np.int64)
-    assign_rest(task.forest, task.codes, task.table, task.demands, nowhere, everyone)
+    assign_rest(task, nowhere, everyone)
     cheapest_levels(task.forest, task.table, request.k, np.ones(everyone.size), Clock())
 
 

@@ -43,7 +43,7 @@ STAGES: Mapping[str, Mapping[str, Any]] = {
     "integer program": {"portfolio._FEW_PAIRS": -1},
     "dives": {"refinement.refine.dive": _none},
     "annealing": {"refinement.refine.anneal": _same},
-    "regions": {"refinement.refine.improve_by_regions": _same},
+    "regions": {"refinement.recombination.improve_by_regions": _same},
     "classes of several": {"refinement.refine.search_among": _best},
     "flows": {"refinement.refine.reassign": _same},
     "refinement": {"portfolio._refine": lambda _context, _graph, found, _prices: found},

@@ -24,6 +24,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers import portfolio
 from kanon_pg.worker.solvers.bounds import prices
 from kanon_pg.worker.solvers.heuristics import search_greedily
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.bounds import with_sensitive
 from tests.benchmarks.columns import ADULT9, CENSUS8, CMC, QI8
@@ -127,9 +128,10 @@ def _dived(packed: PackedRowTypes, request: SolveRequest) -> Figures:
         found = search_greedily(types, context.mask, request, context.clock)
         _, found = portfolio._with_prices(context, found, steps=steps)
         if found.prices is not None:
-            found = portfolio._dived(context, found, found.prices)
+            dives = SuppressionDives(types, context.mask, request, context.clock, found.prices)
+            found = portfolio._dived(context, found, dives)
         if found.prices is not None and steps > 1:
-            found = portfolio._dived_again(context, found, found.prices)
+            found = portfolio._dived_again(context, found, dives)
     return context.cost(found), found.lower_bound, time.process_time() - before
 
 
@@ -167,8 +169,8 @@ CONSTANTS: Sequence[Constant] = (
     Constant("refinement.diving_under_models", "_MOST_LARGER", (20, 80), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_PATIENCE", (8, 32), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_RAREST", ((8,), (8, 7, 6, 5, 4, 2)), _UNDER_DISTANCE),
-    Constant("refinement.diving_under_models", "_TAKEN", ((0.015, 0.125), (0.06, 0.5)), _UNDER_MODELS),
-    Constant("portfolio", "_MOST_STALE_DIVES", (4, 16), _UNDER_MODELS),
+    Constant("refinement.dives", "_TAKEN", ((0.015, 0.125), (0.06, 0.5)), _UNDER_MODELS),
+    Constant("refinement.dives", "_MOST_STALE_DIVES", (4, 16), _UNDER_MODELS),
     Constant("portfolio", "_SHARE_FOR_PROOFS", (0.25, 1.0), _EXACTLY),
     Constant("exact.optimum", "_LEAST_SHARE", (0.125, 0.5), _EXACTLY),
     Constant("refinement.diving", "_LEAST_SHARE", (0.15, 0.6), ("Adult", "CMC", "census")),

@@ -88,7 +88,7 @@ def test_every_class_has_k_people_and_the_cost_is_what_was_said(method, table):
     check(*table, solve(packed, SolveRequest(k, method=method, patterns=patterns)))
 
 
-@pytest.mark.parametrize("method", ["greedy", "mondrian"])
+@pytest.mark.parametrize("method", GENERAL)
 @quick
 @given(table=tables(), random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_change_the_solution(method, table, random):

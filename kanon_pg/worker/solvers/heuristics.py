@@ -15,7 +15,7 @@ from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, violations
 from kanon_pg.worker.patterns import PatternMask, cheapest_first
-from kanon_pg.worker.row_types import RowTypeTable, by_content
+from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounds.reach import BY_REACH, WHEN_LATE, cheapest_reach
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
@@ -28,14 +28,9 @@ BY_REACH_UNDER_MODELS = f"{BY_REACH}, under the privacy models"
 
 
 class _Task(NamedTuple):
-    """What a heuristic works on.
-
-    Under privacy models row types are in an order that depends on their content alone; `order` has their
-    positions before.
-    """
+    """What a heuristic works on."""
 
     table: RowTypeTable
-    order: NDArray[np.intp]
     models: ModelEvaluator | None
     mask: PatternMask
     request: SolveRequest
@@ -55,18 +50,15 @@ class _Task(NamedTuple):
         return Solution.undivided(self.table, assigned).cost(self.table.weights)
 
     def solution(self, assigned: NDArray[np.int64]) -> Solution:
-        """Return the solution of an assignment, row types as they were before."""
-        vector, rows = np.empty_like(assigned), np.empty_like(self.table.rows)
-        vector[self.order], rows[self.order] = assigned, self.table.rows
-        return Solution(np.arange(assigned.size), vector, rows)
+        """Return the solution of an assignment."""
+        return Solution.undivided(self.table, assigned)
 
 
 def _task_of(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> _Task:
     if not request.models:
-        return _Task(table, np.arange(len(table)), None, mask, request, clock)
+        return _Task(table, None, mask, request, clock)
     require_feasible(table, request.models)
-    ordered, order = by_content(table)
-    return _Task(ordered, order, evaluator_of(ordered, request.models), mask, request, clock)
+    return _Task(table, evaluator_of(table, request.models), mask, request, clock)
 
 
 def search_greedily(
@@ -140,7 +132,6 @@ def repair_and_improve(
         As `search_greedily`.
     """
     task = _task_of(table, mask, request, clock)
-    assigned = assigned[task.order]
     classes = classes_of(task.table, assigned)
     is_bad = classes.people < request.k
     if task.models is not None:
@@ -195,12 +186,11 @@ def _redistributed(task: _Task, found: SearchResult) -> SearchResult:
     is_alone = not replace(models, p=None) and len(table.sensitive_columns) == 1
     if models.p is None or not is_alone or table.has_entity or task.clock.is_over():
         return found
-    before = Solution.undivided(table, found.solution.vector[task.order])
+    before = found.solution
     try:
         after = reassign_sensitively(table, before, task.k, models.p, task.clock)
     except SolverError as error:
         return found.given_up(error)
     if after is None or after.cost(table.weights) >= before.cost(table.weights):
         return found
-    solution = Solution.of_parts(task.order[after.row_type], after.vector, after.rows)
-    return replace(found, solution=solution, method=f"{found.method}, minimum-cost flow")
+    return replace(found, solution=after, method=f"{found.method}, minimum-cost flow")

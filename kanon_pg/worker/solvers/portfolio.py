@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,11 @@ from kanon_pg.worker.solvers.bounds.prices import STEPS, raise_prices
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
 from kanon_pg.worker.solvers.exact.optimum import Optima, search_exactly
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.heuristics import search_greedily
-from kanon_pg.worker.solvers.refinement.diving_under_models import (
-    dive_again,
-    dive_under_models,
-    refine_under_models,
-)
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool
-from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, STALE, Rounds, refine
+from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds, refine
 
 
 def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> Solution:
@@ -62,12 +60,7 @@ GOAL = 0.01
 
 BY_PRICES = "prices of rows (Lagrangian dual)"
 
-# How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
-# programs of few pairs prove what the others do not. The numbers themselves were measured singly at half and
-# twice (Adult with 9 columns, CMC, census with 8 columns; k = 5, 12 s, one run each on a shared machine):
-# cells differ by at most 0.1 %, which is what runs with equal numbers differ by, and bounds do not differ,
-# but for two: with half of the share for prices the bound of the census is 0.2 % lower, and with half of the
-# share of a round 0.1 % more cells are suppressed in both large tables.
+# How the time is divided; what the stages and these numbers gain was measured (docs/solver-stages.md).
 
 _SHARE_FOR_PRICES = 0.4
 """Share of the time that is left which the bound takes at most."""
@@ -76,16 +69,10 @@ _SHARE_FOR_PROGRAMS = 0.2
 """Share of the time that is left which integer programs before the refinement take at most."""
 
 _SHARE_FOR_PROOFS = 0.5
-"""The same where the optimum is wanted. With 0.2 a curve of 13 k within 300 s (Adult with 9 columns, the
-paper's patterns, load 2) proved 7 of them: programs that had to end early began anew at the end."""
+"""The same where the optimum is wanted."""
 
 _STEPS_BEFORE_PROGRAMS = 400
-"""Steps of the ascent of prices before integer programs that may make prices superfluous.
-
-On Adult with 9 columns and the paper's patterns, k = 2, 6, 25 and 100: bounds of 28,773, 66,151, 122,055 and
-195,255 after 0.17 to 0.41 processor s; all steps give 28,794, 67,619, 123,915 and 196,295 after 1.0 to 2.4 s,
-and strike out not one pair more of k = 3, 6, 10 and 25.
-"""
+"""Steps of the ascent of prices before integer programs that may make prices superfluous."""
 
 _FEW_PAIRS = 300_000
 """Pairs of a row type and an instance up to which the integer programs come before the refinement."""
@@ -98,8 +85,7 @@ _MANY_PAIRS = 30_000_000
 
 _PAIRS_PER_SECOND = 2_000_000
 """Pairs of a row type and a vector per second that is left, beyond which no integer program is begun: what it
-needs is built without a look at the clock, in 6 s for 11 million pairs and in 9 s for 16 million (Adult with
-9 columns, census with 8, no pair struck out by prices)."""
+needs is built without a look at the clock."""
 
 _EDGES_PER_SECOND = 1_000_000
 """Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
@@ -111,19 +97,11 @@ _FIRST_ROUND = 5.0
 """Seconds of the first round of refinement, at least."""
 
 _ROWS_PER_SECOND = 500
-"""The first round takes a second for so many rows. On Adult with 9 columns and k = 100 rounds of 43 seconds
-ended after 200 seconds at 80,258 cells, those of 65 at 80,092 (one run each; other parts differed, too)."""
+"""The first round takes a second for so many rows."""
 
 _LONGER_ROUND = 1.0
 """A round of refinement takes at most so many times as long as the longest one before: what rounds find is
 put together, so that longer ones are worth no more."""
-
-_MOST_STALE_DIVES = 8
-"""Dives without gain under privacy models, one after the other, after which parts of a solution are no longer
-taken apart: of the first seven on Adult with t = 0.3 two gained nothing (see `_TAKEN` of
-`diving_under_models`). With 4 the cost of five tables was the same, or up to 1.1 % higher
-(docs/solver-stages.md)."""
-
 
 _LEAST_ROUND = 0.5
 """Share of the longest round that a round takes at least which begins with other solutions."""
@@ -256,56 +234,39 @@ def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
 def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
     """Dive from the prices, let integer programs search under privacy models, then dive again for parts."""
     table, mask, request, clock = context.table, context.mask, context.request, context.clock
-    prices = found.prices
-    may_dive = prices is not None and not table.has_entity and not request.rest_may_be_small
-    if prices is not None and may_dive:
-        found = _trying(found, lambda: _dived(context, found, prices))
+    dives = None
+    if found.prices is not None and not table.has_entity and not request.rest_may_be_small:
+        dives = SuppressionDives(table, mask, request, clock, found.prices)
+        found = _trying(found, partial(_dived, context, found, dives))
         if context.is_over(found):
             return found
     if context.has_time_for_programs():
-        found = _trying(
-            found,
-            lambda: search_exactly_with_models(
-                table, mask, request, clock, found, found.prices, nodes=context.nodes
-            ),
-        )
+        search = partial(search_exactly_with_models, table, mask, request, clock)
+        found = _trying(found, partial(search, found, found.prices, nodes=context.nodes))
     else:
         found = replace(found, termination=Termination.TIME)
-    if prices is not None and may_dive:
-        found = _dived_again(context, found, prices)
-    return found
+    return found if dives is None else _dived_again(context, found, dives)
 
 
-def _dived_again(context: SearchContext, found: SearchResult, prices: NDArray[np.int64]) -> SearchResult:
+def _dived_again(context: SearchContext, found: SearchResult, dives: SuppressionDives) -> SearchResult:
     """Take parts of the solution apart and dive for their rows until that is worth nothing."""
-    seed, stale = context.request.seed or 0, 0
-    while stale < _MOST_STALE_DIVES and not context.is_over(found):
-        seed += 1
-        before = context.cost(found)
-        try:
-            dived = dive_again(
-                context.table, context.mask, context.request, context.clock, prices, found.solution, seed
-            )
-        except InfeasibleError:
-            dived = None  # what was left over could not be given a class
-        except (SolverError, MemoryError) as error:
-            return found.given_up(error)
-        if dived is not None:
+    try:
+        for dived in dives.in_turn(found.solution):
             found = _taking(context, found, dived, "refined by flow")
-        stale = stale + 1 if before - context.cost(found) <= STALE * before else 0
+            if context.is_over(found):
+                break
+    except (SolverError, MemoryError) as error:
+        return found.given_up(error)
     return found
 
 
-def _dived(context: SearchContext, found: SearchResult, prices: NDArray[np.int64]) -> SearchResult:
+def _dived(context: SearchContext, found: SearchResult, dives: SuppressionDives) -> SearchResult:
     """Return the better one of a solution and what dives and flows under privacy models find."""
-    table, mask, request, clock = context.table, context.mask, context.request, context.clock
     try:
-        dived = dive_under_models(table, mask, request, clock, prices)
-        before = context.cost(found)
+        dived, before = dives.first(), context.cost(found)
         found = found if dived is None else _taking(context, found, dived, "refined by flow")
         if context.cost(found) == before:
-            refined = refine_under_models(table, mask, request, clock, found.solution)
-            found = _taking(context, found, refined, "refined by flow")
+            found = _taking(context, found, dives.finished(found.solution), "refined by flow")
     except InfeasibleError:
         pass  # what was left over could not be given a class; the solution stays valid
     return found
@@ -414,15 +375,14 @@ def _refine(
     first = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
     rounds = Rounds(first if left is None else min(first, left * SHARE_OF_ROUND), _LONGER_ROUND)
     seed = context.request.seed or 0
-    pool = SolutionPool(context.table, graph, context.request.k)
+    request = context.request
+    pool = SolutionPool(GraphSearch(context.table, graph, request.k, prices, request.rest_may_be_small))
     while not context.is_over(found) and not rounds.are_stale:
         before, seconds = context.cost(found), rounds.seconds(context.clock)
         try:
-            better = refine(
-                context.table, graph, found.solution, context.request.k, context.clock, prices=prices,
-                seconds=seconds, seed=seed, rest_may_be_small=context.request.rest_may_be_small,
-                anew=seconds >= _LEAST_ROUND * rounds.longest, pool=pool,
-            )  # fmt: skip
+            pool.add(found.solution)
+            anew = seconds >= _LEAST_ROUND * rounds.longest
+            better = refine(pool, context.clock, seconds=seconds, seed=seed, anew=anew, goes_on=True)
         except (SolverError, MemoryError) as error:
             return found.given_up(error)
         found = _taking(context, found, better)

@@ -19,8 +19,8 @@ from kanon_pg.worker.clock import Clock, Progress, no_progress
 from kanon_pg.worker.measures import usefulness, utility
 from kanon_pg.worker.packed_numbers import buffer_of
 from kanon_pg.worker.patterns import PatternMask, parse_patterns
-from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import SearchResult
+from kanon_pg.worker.row_types import RowTypeTable, by_content
+from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounded_mask import mask_of_all
 from kanon_pg.worker.solvers.heuristics import search_by_mondrian, search_greedily
 from kanon_pg.worker.solvers.pairs import MOST_ROW_TYPES, search_by_pairs
@@ -120,23 +120,38 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     clock.report("prepare", None)
     _require_usable(request)
     row_types = _simplified(row_types, request)
-    if row_types.hierarchies:
-        table = _table(row_types, request, clock)
-        found = search_with_hierarchies(row_types, table, request, clock)
-        clock.report("verify", None)
-        parts = found.solution.parts_of(table)
-        class_of = classes_of_solution(row_types, parts, found.solution)
-        return _outcome(row_types, parts, class_of, None, request, found, clock)
-    method = _method(request)
+    method = None if row_types.hierarchies else _method(request)
     table = _table(row_types, request, clock)
-    mask = _mask(table, request, clock)
-    clock.report("prepare", None)
-    found = method(table, mask, request, clock)
+    # All methods break ties by content: the order of rows changes no solution, and with hierarchies
+    # suppression finds what it finds alone.
+    ordered, order = by_content(table)
+    if method is None:
+        mask = None
+        found = search_with_hierarchies(row_types, ordered, request, clock)
+    else:
+        mask = _mask(ordered, request, clock)
+        clock.report("prepare", None)
+        found = method(ordered, mask, request, clock)
     clock.report("verify", None)
-    _require_allowed(found.solution.vector, mask)
+    found = _reordered(found, order)
     parts = found.solution.parts_of(table)
-    class_of = classes_of(parts, found.solution.vector).class_of
+    if mask is None:
+        class_of = classes_of_solution(row_types, parts, found.solution)
+    else:
+        _require_allowed(found.solution.vector, mask)
+        class_of = classes_of(parts, found.solution.vector).class_of
     return _outcome(row_types, parts, class_of, mask, request, found, clock)
+
+
+def _reordered(found: SearchResult, order: NDArray[np.intp]) -> SearchResult:
+    """Return a result for row types that stood in some order before, given their positions in that order."""
+    solution, prices = found.solution, found.prices
+    place = np.argsort(order)
+    return replace(
+        found,
+        solution=Solution.of_parts(order[solution.row_type], solution.vector, solution.rows),
+        prices=None if prices is None else prices[place],
+    )
 
 
 def _require_usable(request: SolveRequest) -> None:

@@ -14,7 +14,8 @@ from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import anneal
 from kanon_pg.worker.solvers.annealing.graph import graph_around, thin
 from kanon_pg.worker.solvers.compatibility import compatibility_of
-from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.graph_search import GraphSearch
+from kanon_pg.worker.solvers.refinement.flow import reassign
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
 from kanon_pg.worker.solvers.refinement.refine import Rounds, refine
 from kanon_pg.worker.solvers.refinement.regions import improve_as_a_whole, improve_by_regions
@@ -26,70 +27,52 @@ pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 
 def annealed(case, clock=None, seed=1):
-    return anneal(
-        case.table, case.graph, case.start, case.k, clock or Clock(),
-        effort=200_000, seed=seed, prices=case.prices,
-    )  # fmt: skip
+    return anneal(case.search, case.start, clock or Clock(), effort=200_000, seed=seed)
 
 
 def annealed_without_prices(case, clock=None, seed=1):
-    return anneal(case.table, case.graph, case.start, case.k, clock or Clock(), effort=200_000, seed=seed)
+    return anneal(case.priceless, case.start, clock or Clock(), effort=200_000, seed=seed)
 
 
 def refined(case, clock=None, seed=1):
-    return refine(
-        case.table, case.graph, case.start, case.k, clock or Clock(),
-        prices=case.prices, seconds=0.02, seed=seed,
-    )  # fmt: skip
+    pool = SolutionPool(case.search)
+    pool.add(case.start)
+    return refine(pool, clock or Clock(), seconds=0.02, seed=seed)
 
 
 def by_regions(case, clock=None, seed=1):
-    return improve_by_regions(
-        case.table,
-        case.graph,
-        case.start,
-        case.k,
-        clock or Clock(),
-        effort=2_000_000,
-        prices=case.prices,
-        seed=seed,
-    )
+    return improve_by_regions(case.search, case.start, clock or Clock(), effort=2_000_000, seed=seed)
 
 
 def reassigned(case, clock=None, seed=1):
-    return reassign(case.table, case.graph, case.start, case.k)
+    return reassign(case.search, case.start)
 
 
 def as_a_whole(case, clock=None, seed=1):
-    found, is_tried = improve_as_a_whole(
-        case.table, case.graph, case.start, case.k, clock or Clock(), seconds=10.0
-    )
+    found, is_tried = improve_as_a_whole(case.search, case.start, clock or Clock(), seconds=10.0)
     assert is_tried
     return found
 
 
 def pool_of(case, *, solutions=4):
     """Return a pool of different solutions of about the same cost."""
-    pool = SolutionPool(case.table, case.graph, case.k)
+    pool = SolutionPool(case.search)
     for seed in range(solutions):
-        pool.add(anneal(case.table, case.graph, case.start, case.k, Clock(), effort=20_000, seed=seed))
+        pool.add(anneal(case.priceless, case.start, Clock(), effort=20_000, seed=seed))
     return pool
 
 
 def among_the_classes_of_others(case, clock=None, seed=1):
     pool = pool_of(case)
-    return search_among(pool, clock or Clock(), prices=case.prices, seconds=0.02, seed=seed)
+    return search_among(pool, clock or Clock(), seconds=0.02, seed=seed)
 
 
 def refined_in_rounds(case, clock=None, seed=1):
-    pool = SolutionPool(case.table, case.graph, case.k)
-    found = case.start
+    pool = SolutionPool(case.search)
+    pool.add(case.start)
     for turn, anew in enumerate((True, True, False)):
-        found = refine(
-            case.table, case.graph, found, case.k, clock or Clock(),
-            prices=case.prices, seconds=0.02, seed=seed + turn, anew=anew, pool=pool,
-        )  # fmt: skip
-    return found
+        refine(pool, clock or Clock(), seconds=0.02, seed=seed + turn, anew=anew, goes_on=True)
+    return pool.best
 
 
 SEARCHES = [
@@ -111,7 +94,7 @@ def test_solutions_are_valid_and_never_dearer(search, persons):
         case = case_of(seed, persons=persons, k=2 + seed % 4)
         found = search(case)
         cost = cost_after_recount(case, found)
-        assert cost <= cost_of(case.table, case.graph, case.start) + 1e-9
+        assert cost <= case.search.cost(case.start) + 1e-9
         assert cost >= (case.prices * case.table.rows).sum() / 1e6 - 1e-9
         assert not (persons and found.is_divided)
 
@@ -155,7 +138,7 @@ def test_searches_stop_when_time_is_over(search, reports):
     case = case_of(3, rows=80)
     clock = Ending(reports)
     found = search(case, clock)
-    assert cost_after_recount(case, found) <= cost_of(case.table, case.graph, case.start)
+    assert cost_after_recount(case, found) <= case.search.cost(case.start)
     assert clock.reports >= reports - 4
 
 
@@ -210,7 +193,7 @@ def test_a_flow_is_the_best_distribution_among_given_instances():
         cost = cost_after_recount(case, reassigned(case))
         # Instances with the same members are one for the flow: it may even use a cheaper one.
         assert cost <= cheapest_distribution(case) + 1e-9
-        gained += cost < cost_of(case.table, case.graph, case.start) - 1e-9
+        gained += cost < case.search.cost(case.start) - 1e-9
     assert gained > 0
 
 
@@ -221,18 +204,18 @@ def test_the_rule_of_the_paper_lets_few_rows_be_fully_suppressed():
     graph = compatibility_of(table, vectors, 3, Clock())
     start = Solution.undivided(table, np.full(len(table), 3))
     for may_be_small, cost in ((True, 2.0), (False, 8.0)):
-        found = anneal(table, graph, start, 3, Clock(), effort=100_000, rest_may_be_small=may_be_small)
-        assert cost_of(table, graph, found) == cost
-        assert cost_of(table, graph, reassign(table, graph, found, 3, rest_may_be_small=may_be_small)) == cost
+        search = GraphSearch(table, graph, 3, rest_may_be_small=may_be_small)
+        found = anneal(search, start, Clock(), effort=100_000)
+        assert search.cost(found) == search.cost(reassign(search, found)) == cost
 
 
 def test_a_thin_graph_keeps_the_solution_and_drops_what_costs_too_much():
     case = case_of(8, rows=120, columns=5)
-    thinned = thin(case.table, case.graph, case.start, case.k, case.prices, 0.1)
+    thinned = thin(case.search, case.start, 0.1)
     assert thinned.edges < case.graph.edges
     assert thinned.row_types == len(case.table)
-    again = anneal(case.table, thinned, case.start, case.k, Clock(), effort=0)
-    assert cost_after_recount(case, again) <= cost_of(case.table, case.graph, case.start)
+    again = anneal(case.priceless.within(thinned), case.start, Clock(), effort=0)
+    assert cost_after_recount(case, again) <= case.search.cost(case.start)
 
 
 def test_a_graph_that_does_not_fit_is_built_around_the_solution():
@@ -242,8 +225,8 @@ def test_a_graph_that_does_not_fit_is_built_around_the_solution():
         case.table, case.mask.vectors, case.start, case.k, Clock(), prices=case.prices, most_edges=most
     )
     assert around.edges <= most
-    found = anneal(case.table, around, case.start, case.k, Clock(), effort=200_000)
-    assert cost_after_recount(case, found) < cost_of(case.table, case.graph, case.start)
+    found = anneal(case.priceless.within(around), case.start, Clock(), effort=200_000)
+    assert cost_after_recount(case, found) < case.search.cost(case.start)
 
 
 def test_a_pool_keeps_the_cheapest_solutions_each_cost_once():
@@ -254,21 +237,21 @@ def test_a_pool_keeps_the_cheapest_solutions_each_cost_once():
     pool.add(case.start)
     pool.add(best)
     assert len(pool) == size
-    costs = [cost_of(case.table, case.graph, annealed(case, seed=seed)) for seed in range(4)]
+    costs = [case.search.cost(annealed(case, seed=seed)) for seed in range(4)]
     for seed in range(4):
         pool.add(annealed(case, seed=seed))
-    assert cost_of(case.table, case.graph, pool.best) == min(*costs, cost_of(case.table, case.graph, best))
+    assert case.search.cost(pool.best) == min(*costs, case.search.cost(best))
 
 
 @pytest.mark.parametrize("persons", [0, 40])
 def test_the_classes_of_a_pool_hold_its_solutions_and_whatever_else_fits(persons):
     case = case_of(8, rows=120, columns=5, persons=persons)
     pool = pool_of(case)
-    united = pool.united()
+    united = pool.united().graph
     assert len(united) < len(case.graph)
     assert united.row_types == len(case.table)
-    as_it_was = anneal(case.table, united, pool.best, case.k, Clock(), effort=0)
-    assert cost_after_recount(case, as_it_was) == cost_of(case.table, case.graph, pool.best)
+    as_it_was = anneal(pool.united(), pool.best, Clock(), effort=0)
+    assert cost_after_recount(case, as_it_was) == case.search.cost(pool.best)
     names = list(zip(case.graph.vector.tolist(), case.graph.people.tolist(), strict=True))
     for number in range(len(united)):
         whole = [
@@ -283,12 +266,12 @@ def test_the_classes_of_a_pool_hold_its_solutions_and_whatever_else_fits(persons
 def test_what_a_pool_uses_holds_its_solutions_and_little_else(persons):
     case = case_of(8, rows=120, columns=5, persons=persons)
     pool = pool_of(case)
-    used = pool.used()
+    used = pool.used().graph
     assert used.row_types == len(case.table)
     assert used.edges <= len(pool) * pool.best.rows.sum() + len(case.table)
-    assert used.edges < pool.united().edges
-    as_it_was = anneal(case.table, used, pool.best, case.k, Clock(), effort=0)
-    assert cost_after_recount(case, as_it_was) == cost_of(case.table, case.graph, pool.best)
+    assert used.edges < pool.united().graph.edges
+    as_it_was = anneal(pool.used(), pool.best, Clock(), effort=0)
+    assert cost_after_recount(case, as_it_was) == case.search.cost(pool.best)
 
 
 @pytest.mark.parametrize("persons", [0, 40])
@@ -297,10 +280,8 @@ def test_what_several_solutions_use_together_is_at_least_as_good_as_the_best_of_
     for seed in range(8):
         case = case_of(seed, rows=300, columns=5, persons=persons)
         pool = pool_of(case)
-        before = cost_of(case.table, case.graph, pool.best)
-        found, is_tried = improve_as_a_whole(
-            case.table, pool.used(), pool.best, case.k, Clock(), seconds=10.0
-        )
+        before = case.search.cost(pool.best)
+        found, is_tried = improve_as_a_whole(pool.used(), pool.best, Clock(), seconds=10.0)
         assert is_tried
         after = cost_after_recount(case, found)
         assert after <= before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.annealing.graph import thin
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, Usage, climb
 from kanon_pg.worker.solvers.refinement.diving import dive
-from kanon_pg.worker.solvers.refinement.flow import assign_to, cost_of, reassign
+from kanon_pg.worker.solvers.refinement.flow import assign_to, reassign
 from kanon_pg.worker.solvers.refinement.regions import layout_of, region_of
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
@@ -20,7 +22,7 @@ CASES = range(8)
 
 
 def dived(case, clock=None, seed=0):
-    return dive(case.table, case.graph, case.k, clock or Clock(), prices=case.prices, seed=seed)
+    return dive(case.search, clock or Clock(), seed=seed)
 
 
 @pytest.mark.parametrize("seed", CASES)
@@ -34,10 +36,7 @@ def test_dives_are_valid_solutions(seed):
 @pytest.mark.parametrize("seed", CASES)
 def test_dives_keep_the_papers_rule_for_the_rest(seed):
     case = case_of(seed, rows=61, k=4)
-    found = dive(
-        case.table, case.graph, case.k, Clock(), prices=np.zeros(len(case.table), dtype=np.int64),
-        rest_may_be_small=True,
-    )  # fmt: skip
+    found = dive(replace(case.priceless, rest_may_be_small=True), Clock())
     parts = found.parts_of(case.table)
     classes = classes_of(parts, found.vector)
     recount(case.packed, found, classes.class_of)
@@ -59,31 +58,31 @@ def test_a_dive_without_time_finds_nothing():
 @pytest.mark.parametrize("seed", CASES)
 def test_rows_are_assigned_to_given_instances_as_well_as_to_those_of_a_solution(seed):
     case = case_of(seed)
-    _, held_by = problem_of(case.table, case.graph, case.start, case.k, False)
-    found = assign_to(case.table, case.graph, np.unique(held_by), case.k)
-    again = reassign(case.table, case.graph, case.start, case.k)
-    assert cost_after_recount(case, found) == pytest.approx(cost_of(case.table, case.graph, again))
+    _, held_by = problem_of(case.search, case.start)
+    found = assign_to(case.search, np.unique(held_by))
+    again = reassign(case.search, case.start)
+    assert cost_after_recount(case, found) == pytest.approx(case.search.cost(again))
 
 
 @pytest.mark.parametrize("seed", CASES)
 def test_the_fully_suppressed_class_helps_out_where_instances_cannot_hold_all_rows(seed):
     case = case_of(seed)
-    found = assign_to(case.table, case.graph, np.array([0]), case.k)
+    found = assign_to(case.search, np.array([0]))
     cost_after_recount(case, found)
     assert np.isin(found.vector, [case.graph.vector[0], (1 << case.table.width) - 1]).all()
 
 
 def test_no_solution_is_assigned_to_instances_that_need_more_rows_than_there_are():
     case = case_of(2, rows=12, k=5)
-    assert assign_to(case.table, case.graph, np.arange(len(case.graph)), case.k) is None
+    assert assign_to(case.search, np.arange(len(case.graph))) is None
 
 
 def merged_regions():
     """Yield regions over all open classes of thinned graphs, where row types have few instances."""
     for seed in range(12):
         case = case_of(seed, rows=80, values=4)
-        core = thin(case.table, case.graph, case.start, case.k, case.prices, 0.1)
-        layout = layout_of(case.table, core, case.start, case.k, False)
+        core = thin(case.search, case.start, 0.1)
+        layout = layout_of(case.search.within(core), case.start)
         yield layout, region_of(layout, np.unique(layout.instance[layout.rows > 0]))
 
 

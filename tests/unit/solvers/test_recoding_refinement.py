@@ -103,8 +103,8 @@ def test_rows_that_a_dive_leaves_over_get_a_place_in_its_classes(monkeypatch):
     task = task_with()
     dive = refinement.dive
 
-    def leaving_one_over(table, graph, k, clock, *, prices, seed):
-        found = dive(table, graph, k, clock, prices=prices, seed=seed)
+    def leaving_one_over(search, clock, *, seed):
+        found, graph, k = dive(search, clock, seed=seed), search.graph, search.k
         size = np.bincount(found.vector, weights=found.rows)[found.vector]
         one = np.flatnonzero((size - found.rows >= k) & (found.rows < k))[0]
         vector = found.vector.copy()

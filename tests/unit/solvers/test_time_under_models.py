@@ -28,11 +28,12 @@ from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.local_search import improvement
 from kanon_pg.worker.solvers.local_search.improvement import improve
-from kanon_pg.worker.solvers.recoding import greedy as recoding_greedy
+from kanon_pg.worker.solvers.recoding import rest as recoding_rest
 from kanon_pg.worker.solvers.recoding import top_down
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
+from kanon_pg.worker.solvers.refinement import dives
 from kanon_pg.worker.solvers.refinement import diving_under_models as diving
-from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
+from kanon_pg.worker.solvers.refinement.dives import SuppressionDives
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.solvers.sensitive_flow import reassign_sensitively
 from tests.fixtures.diversity import pack_sensitive
@@ -40,7 +41,7 @@ from tests.fixtures.recoding import Tree, with_trees
 
 K = 3
 CENTURY = 3e9
-STEPS = ((heuristic, 3_000), (rest, 500), (recoding_greedy, 3_000), (top_down, 2_000), (diving, 10))
+STEPS = ((heuristic, 3_000), (rest, 500), (recoding_rest, 3_000), (top_down, 2_000), (diving, 10))
 """Modules, and the work of a step of theirs in these tests."""
 
 MODELS = [
@@ -195,7 +196,7 @@ def test_a_solution_without_time_satisfies_everything(
     packed = packed_rows()
     packed = with_hierarchies(packed) if is_generalized else packed
     for work in (1_000_000, 0):
-        for module in (heuristic, recoding_greedy, top_down):
+        for module in (heuristic, top_down):
             monkeypatch.setattr(module, "_WORK_WHEN_LATE", work)
         outcome = solve(packed, SolveRequest(K, method, models=models, seconds=0.0))
         assert outcome.termination in (Termination.TIME, Termination.OPTIMAL)
@@ -249,9 +250,7 @@ def test_a_rest_that_time_ends_is_merged_ever_more_at_once(reports: int) -> None
     count = len(task.table)
     class_of, others = np.arange(count) // 2, np.arange(count // 2, count, dtype=np.int32)
     clock = Ending(reports)
-    found = recoding_greedy.assign_rest(
-        task.forest, task.codes, task.table, task.demands, class_of, others, clock
-    )
+    found = recoding_rest.assign_rest(task, class_of, others, clock)
     assert clock.counted <= reports + 4 + np.log2(count)
     rest_of = found[others[-1]]
     members = np.flatnonzero(found == rest_of)
@@ -266,7 +265,7 @@ def test_regions_that_are_left_when_time_is_over_become_classes(monkeypatch: pyt
     task = recoded(with_hierarchies(packed_rows()), PrivacyModels(l=2))
     classes = {}
     for clock in (Clock(), Ending(1)):
-        found = top_down.top_down_classes(task.forest, task.codes, task.table, task.demands, clock)
+        found = top_down.top_down_classes(task, clock)
         assert np.unique(found).tolist() == list(range(int(found.max()) + 1))
         assert not violations(task.demands.evaluator, found, int(found.max()) + 1).any.any()
         classes[clock.is_over()] = int(found.max()) + 1
@@ -315,7 +314,7 @@ def test_no_integer_program_under_models_is_begun_that_cannot_be_built_in_time(
         portfolio, "search_exactly_with_models", lambda *given, **_: begun.append(given) or given[4]
     )
     monkeypatch.setattr(portfolio, "GOAL", 0.0)
-    monkeypatch.setattr(portfolio, "_MOST_STALE_DIVES", 0)
+    monkeypatch.setattr(dives, "_MOST_STALE_DIVES", 0)
     packed, request = packed_rows(60), SolveRequest(K, models=PrivacyModels(t=0.3), seconds=600.0)
     solve(packed, request)
     assert begun
@@ -344,16 +343,16 @@ def test_dives_end_with_the_time(models: PrivacyModels, request: pytest.FixtureR
     table = RowTypeTable.from_packed(pack_sensitive(rows, [(int(one),) for one in draw.integers(0, 5, 120)]))
     mask, asked = all_patterns(table.columns), SolveRequest(K, models=models)
     prices = raise_prices(table, mask.vectors, K, Clock(), models=models, steps=100).prices
-    usual = dive_under_models(table, mask, asked, Clock(), prices)
+    usual = SuppressionDives(table, mask, asked, Clock(), prices).first()
     request.getfixturevalue("small_steps")
     clock = Ending(10**9)
-    again = dive_under_models(table, mask, asked, clock, prices)
+    again = SuppressionDives(table, mask, asked, clock, prices).first()
     assert usual is not None
     assert again is not None
     assert again.to_bytes() == usual.to_bytes()
     for reports in range(0, clock.counted, max(1, clock.counted // 12)):
         ending = Ending(reports)
-        dive_under_models(table, mask, asked, ending, prices)
+        SuppressionDives(table, mask, asked, ending, prices).first()
         # what is left is one repaired and improved solution
         assert ending.counted <= reports + 12
 

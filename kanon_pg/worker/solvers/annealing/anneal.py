@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock, Schedule
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.assignment import (
     InstanceAssignment,
@@ -29,7 +28,7 @@ from kanon_pg.worker.solvers.annealing.steps import (
     ruin,
     taken_for,
 )
-from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.local_search.partition import NOBODY
 
 _WORK_PER_STEP = 50
@@ -143,31 +142,20 @@ HOTTEST = 0.6
 """Temperature, in usual costs, from which a solution may become any other."""
 
 _COLDEST = 0.04
-"""Temperature, in usual costs, at which the search ends.
-
-Half and twice change no cell on CMC (k = 5, 25; 2 seconds of `refine`): so late hardly a rise is accepted.
-"""
+"""Temperature, in usual costs, at which the search ends."""
 
 _LEAST_ROOM = 64
 _ROOM_PER_PERSON = 8
-"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k.
-
-On CMC (k = 5, 25; 2 seconds of `refine`, one seed) half of the second: 0 and -0.10 % cells;
-twice: 0 and -0.27 %.
-"""
+"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k."""
 
 
 def anneal(
-    table: RowTypeTable,
-    graph: Compatibility,
+    search: GraphSearch,
     solution: Solution,
-    k: int,
     clock: Clock,
     *,
     effort: int,
-    prices: NDArray[np.int64] | None = None,
     seed: int | None = None,
-    rest_may_be_small: bool = False,
     hottest: float = HOTTEST,
 ) -> Solution:
     """Lower the weighted cost of a solution.
@@ -179,23 +167,19 @@ def anneal(
 
     Parameters
     ----------
-    graph : Compatibility
-        The graph of this table and k; every class of `solution` is one of its instances, or a cheaper
-        instance has the same members.
+    search : GraphSearch
+        With prices instances are opened whose rows pay little in excess of them.
     solution : Solution
-        Every class has at least k people.
+        Every class has at least k people and is an instance of the graph, or a cheaper one has the same
+        members.
     clock : Clock
         Ends the search when time is over. The temperature falls with time if that passes faster than
         effort is used.
     effort : int
         Pairs of a row and an instance that may be looked at. The temperature falls as it is used up, so
         that the same input gives the same result unless time runs out.
-    prices : ndarray of int64, shape (n,), optional
-        Valid prices: instances are opened whose rows pay little in excess of them.
     seed : int, optional
         Seed of the random choices.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
     hottest : float
         First temperature in usual costs, > 0: how far the search goes away from `solution`.
 
@@ -205,15 +189,10 @@ def anneal(
         The best one met, never costlier than `solution`. Rows of a row type may be divided among vectors
         unless the table has an entity.
     """
-    problem, held_by = problem_of(table, graph, solution, k, rest_may_be_small, prices)
+    problem, held_by = problem_of(search, solution)
     assignment = assignment_of(problem, held_by)
-    best = _search(problem, assignment, clock, effort, 0 if seed is None else seed, _unit(table), hottest)
-    return solution_of(graph, problem, best)
-
-
-def _unit(table: RowTypeTable) -> float:
-    """Return a usual difference of costs: the mean weight of a column."""
-    return float(table.weights.mean())
+    best = _search(problem, assignment, clock, effort, 0 if seed is None else seed, search.usual, hottest)
+    return solution_of(search.graph, problem, best)
 
 
 def _search(

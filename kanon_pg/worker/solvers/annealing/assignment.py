@@ -12,6 +12,7 @@ from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.local_search.partition import NOBODY, people_of_list, push, remove
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
@@ -59,27 +60,12 @@ class InstanceAssignment(NamedTuple):
     people: NDArray[np.int64]
 
 
-def problem_of(
-    table: RowTypeTable,
-    graph: Compatibility,
-    solution: Solution,
-    k: int,
-    rest_may_be_small: bool,
-    prices: NDArray[np.int64] | None = None,
-) -> tuple[Problem, NDArray[np.int32]]:
+def problem_of(search: GraphSearch, solution: Solution) -> tuple[Problem, NDArray[np.int32]]:
     """Return the items of a solution, and the instance that holds each; costs never rise.
 
     Row types that share a class of the solution get the cheapest instance that all of them fit into.
-
-    Parameters
-    ----------
-    graph : Compatibility
-        Built for this table and k.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
-    prices : ndarray of int64, shape (n,), optional
-        Valid prices in units of 1 / `PRICE_UNIT`.
     """
+    table, graph, k = search.table, search.graph, search.k
     if table.has_entity:
         pieces = np.ones(solution.rows.size, dtype=np.int64)
     else:
@@ -92,8 +78,8 @@ def problem_of(
         graph.cost, graph.begin, graph.member, *graph.instances_of, first, type_of.astype(np.int32), rows,
         table.people if table.has_entity else rows, table.own if table.has_entity else rows,
         table.shared_start, table.shared_people, np.zeros(table.shared_total + 1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64), np.array([k, 1 if rest_may_be_small else k], dtype=np.int64),
-        np.zeros(0) if prices is None else prices / PRICE_UNIT,
+        np.zeros(1, dtype=np.int64), np.array([k, 1 if search.rest_may_be_small else k], dtype=np.int64),
+        np.zeros(0) if search.prices is None else search.prices / PRICE_UNIT,
     )  # fmt: skip
     return problem, np.repeat(_instances_for(table, problem, solution), pieces)
 

@@ -16,6 +16,7 @@ from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility, compatibility_of
 from kanon_pg.worker.solvers.exact.network import pair_excess
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 _SLACKS = (3.0, 1.5, 0.75, 0.0)
@@ -71,14 +72,7 @@ def graph_around(
     return compatibility_of(table, vectors, k, clock, max_cost_per_row=current, most_edges=most_edges)
 
 
-def thin(
-    table: RowTypeTable,
-    graph: Compatibility,
-    solution: Solution,
-    k: int,
-    prices: NDArray[np.int64],
-    most: float,
-) -> Compatibility:
+def thin(search: GraphSearch, solution: Solution, most: float) -> Compatibility:
     """Leave out pairs whose cheapest class costs much more than the prices of its rows.
 
     The excesses of all classes of a solution add up to its distance from the bound that the prices prove,
@@ -86,10 +80,10 @@ def thin(
 
     Parameters
     ----------
+    search : GraphSearch
+        With prices.
     solution : Solution
         Its classes stay, or cheaper ones for their row types.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
     most : float
         Largest excess of a class over the prices of its rows.
 
@@ -98,14 +92,15 @@ def thin(
     Compatibility
         With every row type in the fully suppressed instance.
     """
-    excess = pair_excess(graph.begin, graph.member, graph.cost, prices / PRICE_UNIT, table.rows, k)
+    table, graph, k = search.table, search.graph, search.k
+    excess = pair_excess(graph.begin, graph.member, graph.cost, search.row_prices, table.rows, k)
     kept = excess <= most
     kept[graph.begin[-2] :] = True
     instance = _instance_of_pairs(graph)
     people = np.bincount(instance[kept], weights=table.people[graph.member[kept]], minlength=len(graph))
     kept &= (people >= k)[instance]
     kept[graph.begin[-2] :] = True
-    kept[pairs_in_use(table, graph, solution, k)] = True
+    kept[pairs_in_use(search, solution)] = True
     return part_of(table, graph, kept)
 
 
@@ -133,11 +128,12 @@ def part_of(table: RowTypeTable, graph: Compatibility, kept: NDArray[np.bool_]) 
     )
 
 
-def pairs_in_use(table: RowTypeTable, graph: Compatibility, solution: Solution, k: int) -> NDArray[np.int64]:
+def pairs_in_use(search: GraphSearch, solution: Solution) -> NDArray[np.int64]:
     """Return the places of the pairs that a solution uses, or cheaper ones for its classes, ascending."""
-    problem, held_by = problem_of(table, graph, solution, k, False)
-    used = np.unique(held_by.astype(np.int64) * len(table) + problem.type_of)
-    return np.searchsorted(_instance_of_pairs(graph) * len(table) + graph.member, used)
+    problem, held_by = problem_of(search, solution)
+    graph, count = search.graph, len(search.table)
+    used = np.unique(held_by.astype(np.int64) * count + problem.type_of)
+    return np.searchsorted(_instance_of_pairs(graph) * count + graph.member, used)
 
 
 def _instance_of_pairs(graph: Compatibility) -> NDArray[np.int64]:

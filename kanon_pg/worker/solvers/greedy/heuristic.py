@@ -1,5 +1,8 @@
 """The greedy heuristic of Bredereck, Nichterlein and Niedermeier (2013), Algorithm 1, on row types.
 
+A level vector says for each column at which level of its hierarchy cells are published; a pattern vector is
+one for hierarchies of height 1. Level vectors have their turn one after the other, cheapest first.
+
 References
 ----------
 R. Bredereck, A. Nichterlein, R. Niedermeier: "Pattern-Guided k-Anonymity", Algorithms 6 (2013),
@@ -13,25 +16,32 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.models.class_counts import ModelEvaluator, count_own, leave, people_of
-from kanon_pg.worker.models.evaluator import is_class, surplus
+from kanon_pg.worker.models.evaluator import evaluator_of, is_class, surplus
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
     Living,
-    count_shared,
     counters_for,
     filter_living,
     group_candidates,
     grouping_for,
     list_groups,
-    update_keys,
+)
+from kanon_pg.worker.solvers.recoding.demands import Demands
+from kanon_pg.worker.solvers.recoding.forest import (
+    Forest,
+    keys_at,
+    levels_of_bits,
+    move_keys,
+    suppression_forest,
 )
 
 UNASSIGNED = -1
-"""Vector of row types that have not found a class yet."""
+"""Class of a row type that has none."""
 
 _WORK_PER_STEP = 20_000_000
 _WORK_PER_VALUE = 3
@@ -44,109 +54,70 @@ _WORK_WHEN_LATE = 60_000_000
 types."""
 
 MOST_ROUNDS = 64
-"""Rounds after which a group is given up.
-
-Half and twice change the cells of Adult with t = 0.3 by -3.0 to +2.0 %, without an order, and those of other
-tables and models by less than 1 % (measured as in `kanon_pg.worker.solvers.local_search.improvement`).
-"""
+"""Rounds after which a group is given up."""
 
 
-class Shared(NamedTuple):
-    """People that occur in more than one row type: incidence, stamps of who was counted, last stamp."""
+class LevelScan(NamedTuple):
+    """Row types that wait for a class, and working arrays.
 
-    start: NDArray[np.int64]
-    people: NDArray[np.int64]
-    stamps: NDArray[np.int64]
-    last: NDArray[np.int64]
-
-
-class PatternScan(NamedTuple):
-    """Everything a scan over the pattern vectors works on.
-
-    `state` holds the places of `living` in use, the living items among them, the vector that the keys stand
-    for, and, under privacy models, where the groups of this vector are left when a step ends: how many there
-    are, the next one, how many of its row types stay, and after how many rounds of thinning out. `first` says
-    where each group begins in ``grouping.members``, `people` how many it has.
+    Keys are those of a forest at `level`, kept up to date from the `codes`, shape (m, n), of the living row
+    types. `first` says where each group of the current level vector begins in ``grouping.members``, `people`
+    how many it has, those in several of its row types counted several times. `turn` has the level vector of
+    each class. `state` holds the places of `living` in use, the row types that wait, and the number of
+    classes made; then where the groups of the current level vector are left when a step ends: how many there
+    are, the next one, how many of its row types stay, and after how many rounds of thinning out.
     """
 
     living: Living
+    codes: NDArray[np.int32]
     grouping: GroupingBuffers
     counters: NDArray[np.uint16]
-    shared: Shared
+    class_of: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    level: NDArray[np.int16]
     first: NDArray[np.int64]
     people: NDArray[np.int64]
     state: NDArray[np.int64]
 
 
-_LENGTH, _LEFT, _CURRENT, _GROUPS, _GROUP, _STAYING, _ROUND = range(7)
-"""Places in `PatternScan.state`."""
+_LENGTH, _WAITING, _CLASSES, _GROUPS, _GROUP, _STAYING, _ROUND = range(7)
+"""Places in `LevelScan.state`."""
 
 
-def scan_of(table: RowTypeTable, *, has_models: bool) -> PatternScan:
-    """Return working arrays in which all row types are to be assigned."""
+def scan_for(forest: Forest, table: RowTypeTable) -> LevelScan:
+    """Return a scan of a table all of whose row types wait, at the lowest levels."""
     count = len(table)
-    groups = count if has_models else 0
+    codes = table.codes.copy()
     living = Living(
-        table.hashes.copy(),
-        table.hashes.sum(axis=0, dtype=np.uint64),
-        table.people.copy(),
-        np.arange(count, dtype=np.int32),
+        keys_at(forest, codes, forest.lowest), table.people.copy(), np.arange(count, dtype=np.int32),
         np.ones(count, dtype=np.bool_),
-    )
-    stamps = np.zeros(table.shared_total + 1, dtype=np.int64)
-    shared = Shared(table.shared_start, table.shared_people, stamps, np.zeros(1, dtype=np.int64))
-    state = np.array([count, count, 0, 0, 0, 0, 0], dtype=np.int64)
-    return PatternScan(
-        living, grouping_for(count), counters_for(count), shared, np.zeros(groups + 1, dtype=np.int64),
-        np.zeros(groups, dtype=np.int64), state,
+    )  # fmt: skip
+    return LevelScan(
+        living, codes, grouping_for(count), counters_for(count), np.full(count, UNASSIGNED, dtype=np.int64),
+        np.zeros(count, dtype=np.int64), forest.lowest.astype(np.int16), np.zeros(count + 1, dtype=np.int64),
+        np.zeros(count, dtype=np.int64), np.array([count, count, 0, 0, 0, 0, 0], dtype=np.int64),
     )  # fmt: skip
 
 
 @kernel
-def group_sizes(scan: PatternScan, found: int, groups: int, k: int) -> NDArray[np.int64]:
-    """Count the people of each group of candidates; exactly where that decides whether there are k."""
-    living, grouping, shared = scan.living, scan.grouping, scan.shared
-    sizes = np.zeros(groups, dtype=np.int64)
-    for position in range(found):
-        sizes[grouping.group_of[position]] += living.people[grouping.candidates[position]]
-    if shared.people.size == 0:
-        return sizes
-    first = list_groups(grouping, found, groups)
-    for group in range(groups):
-        if sizes[group] < k:
-            continue
-        items = living.numbers[grouping.members[first[group] : first[group + 1]]]
-        entries = 0
-        for item in items:
-            entries += shared.start[item + 1] - shared.start[item]
-        own = sizes[group] - entries
-        if own < k:
-            shared.last[0] += 1
-            sizes[group] = own + count_shared(
-                items, items.size, shared.start, shared.people, shared.stamps, shared.last[0]
-            )
-    return sizes
-
-
-@kernel
-def compact(living: Living, length: int) -> int:
-    """Close the gaps that assigned items left; return the new length."""
-    hashes, alive = living.hashes, living.alive
-    for column in range(hashes.shape[0]):
+def _close_gaps(scan: LevelScan) -> None:
+    """Drop the row types that have a class from the living."""
+    living, length = scan.living, scan.state[_LENGTH]
+    for column in range(scan.codes.shape[0]):
         place = 0
         for item in range(length):
-            if alive[item]:
-                hashes[column, place] = hashes[column, item]
+            if living.alive[item]:
+                scan.codes[column, place] = scan.codes[column, item]
                 place += 1
     place = 0
     for item in range(length):
-        if alive[item]:
+        if living.alive[item]:
             living.keys[place] = living.keys[item]
             living.people[place] = living.people[item]
             living.numbers[place] = living.numbers[item]
             place += 1
-    alive[:place] = True
-    return place
+    living.alive[:place] = True
+    scan.state[_LENGTH] = place
 
 
 @kernel
@@ -175,8 +146,10 @@ def _leave_out(
 
 
 @kernel
-def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int) -> int:
-    """Leave row types out, those with the most excessive value first, until the rest satisfies everything.
+def thin_once(
+    models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int, count: int
+) -> int:
+    """Leave row types out, those with the most excessive value, of the first `count` of a group.
 
     Parameters
     ----------
@@ -190,31 +163,11 @@ def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[n
     Returns
     -------
     int
-        How many row types stay, 0 if the group cannot be thinned out this way.
+        How many stay: as many as there were if they satisfy everything, 0 if the group is given up.
 
     Notes
     -----
-    Up to 64 rounds of O(items s). What is left out counts in rows; people are checked at the end.
-    """
-    count = items.size
-    for _ in range(MOST_ROUNDS):
-        staying = thin_once(models, items, places, k, count)
-        if staying in (0, count):
-            return staying
-        count = staying
-    return 0
-
-
-@kernel
-def thin_once(
-    models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int, count: int
-) -> int:
-    """Do one round of `thin_out` with the first `count` row types.
-
-    Returns
-    -------
-    int
-        How many stay: as many as there were if they satisfy everything, 0 if the group is given up.
+    O(items s). What is left out counts in rows; people are checked at the end.
     """
     staying = count
     count_own(models, models.counts, items[:count])
@@ -233,119 +186,174 @@ def thin_once(
 
 
 @kernel
-def _assign_alike(
-    scan: PatternScan, found: int, groups: int, vector: int, k: int, assigned: NDArray[np.int64]
-) -> int:
-    """Make classes of the groups that have k people; return how many row types are assigned."""
-    living, grouping = scan.living, scan.grouping
-    sizes = group_sizes(scan, found, groups, k)
-    done = 0
+def _list_groups(scan: LevelScan, found: int, groups: int) -> None:
+    """List the groups of candidates, and count their people."""
+    scan.people[:groups] = 0
     for position in range(found):
-        if sizes[grouping.group_of[position]] >= k:
-            item = grouping.candidates[position]
-            assigned[living.numbers[item]] = vector
-            living.alive[item] = False
-            done += 1
-    return done
-
-
-@kernel
-def _list_groups(scan: PatternScan, found: int, groups: int, k: int) -> None:
-    """List the groups of candidates that are to be looked at under privacy models."""
-    scan.people[:groups] = group_sizes(scan, found, groups, k)
+        scan.people[scan.grouping.group_of[position]] += scan.living.people[
+            scan.grouping.candidates[position]
+        ]
     scan.first[: groups + 1] = list_groups(scan.grouping, found, groups)
     scan.state[_GROUPS], scan.state[_GROUP], scan.state[_ROUND] = groups, 0, 0
 
 
 @kernel
-def _assign_listed(
-    scan: PatternScan,
-    vector: int,
-    work: int,
-    k: int,
-    models: ModelEvaluator,
+def _staying(
+    scan: LevelScan,
+    demands: Demands,
+    items: NDArray[np.int32],
+    places: NDArray[np.int32],
     is_thinned: bool,
-    assigned: NDArray[np.int64],
+    end: int,
 ) -> int:
-    """Make classes of the listed groups that satisfy everything, until the models have done some work.
+    """Return how many row types of the next group may be a class, negative if the models' work ends first.
 
-    Returns how many row types are assigned.
+    Those that stay come first in `items` and `places`.
     """
-    living, state = scan.living, scan.state
-    end = models.work[0] + work
-    done = 0
-    while state[_GROUP] < state[_GROUPS] and models.work[0] < end:
-        group = state[_GROUP]
-        if scan.people[group] < k:
-            state[_GROUP] += 1
-            continue
-        places = scan.grouping.members[scan.first[group] : scan.first[group + 1]]
-        items = living.numbers[places]
-        models.work[0] += items.size
-        count = items.size
-        is_settled = state[_ROUND] == 0 and is_class(models, items, k)
-        if not is_settled:
-            count = state[_STAYING] if state[_ROUND] > 0 else items.size
-            while is_thinned and not is_settled:
-                staying = thin_once(models, items, places, k, count)
-                state[_ROUND] += 1
-                is_settled = staying in (0, count) or state[_ROUND] == MOST_ROUNDS
-                count = staying if staying in (0, count) or not is_settled else 0
-                if models.work[0] >= end:
-                    break  # after one round at least: evaluating the group alone may take all of the work
-            if not is_thinned:
-                count, is_settled = 0, True
-        if not is_settled:
-            state[_STAYING] = count
-            continue
-        for position in range(count):
-            assigned[items[position]] = vector
-            living.alive[places[position]] = False
-        done += count
-        state[_GROUP] += 1
-        state[_ROUND] = 0
-    return done
+    models, k, state = demands.evaluator, int(demands.k), scan.state
+    if demands.is_simple == 1:
+        return items.size
+    models.work[0] += items.size
+    if state[_ROUND] == 0:
+        if is_class(models, items, k):
+            return items.size
+        state[_STAYING] = items.size
+    if not is_thinned or models.codes.shape[0] == 0:
+        return 0
+    while True:
+        count = state[_STAYING]
+        staying = thin_once(models, items, places, k, count)
+        state[_ROUND] += 1
+        if staying in (0, count):
+            return staying
+        if state[_ROUND] == MOST_ROUNDS:
+            return 0
+        state[_STAYING] = staying
+        if models.work[0] >= end:  # after one round: evaluating the group alone may take all of the work
+            return -1
 
 
 @kernel
-def _assign_range(
-    scan: PatternScan,
-    vectors: NDArray[np.int64],
-    begin: int,
+def _form_classes(scan: LevelScan, demands: Demands, turn: int, work: int, is_thinned: bool) -> None:
+    """Make classes of the listed groups that may be some, until the models have done some work."""
+    living, state, models = scan.living, scan.state, demands.evaluator
+    end = models.work[0] + work
+    while state[_GROUP] < state[_GROUPS] and models.work[0] < end:
+        group = state[_GROUP]
+        if scan.people[group] >= demands.k:
+            places = scan.grouping.members[scan.first[group] : scan.first[group + 1]]
+            items = living.numbers[places]
+            count = _staying(scan, demands, items, places, is_thinned, end)
+            if count < 0:
+                continue
+            for position in range(count):
+                scan.class_of[items[position]] = state[_CLASSES]
+                living.alive[places[position]] = False
+            if count > 0:
+                scan.turn[state[_CLASSES]] = turn
+                state[_CLASSES] += 1
+                state[_WAITING] -= count
+        state[_GROUP] += 1
+        state[_ROUND] = 0
+
+
+@kernel
+def scan_levels(
+    scan: LevelScan,
+    forest: Forest,
+    demands: Demands,
+    levels: NDArray[np.int16],
+    turn: int,
     work: int,
-    k: int,
-    models: ModelEvaluator | None,
     is_thinned: bool,
-    assigned: NDArray[np.int64],
 ) -> int:
-    """Apply the vectors from `begin` on until they end or the work is done; return where to go on."""
-    living, grouping, state = scan.living, scan.grouping, scan.state
-    turn = begin
-    while turn < vectors.size and state[_LEFT] > 0 and work > 0:
-        vector = vectors[turn]
+    """Form classes under level vectors from `turn` on until nobody waits or some work is done.
+
+    Parameters
+    ----------
+    scan : LevelScan
+        Is changed.
+    levels : ndarray of int16, shape (p, m)
+        Level vectors in their order.
+    work : int
+        Row types to look at; what privacy models look at (`ModelEvaluator.work`) counts for more.
+    is_thinned : bool
+        Whether groups that violate a model may leave row types out.
+
+    Returns
+    -------
+    int
+        The vector whose turn is next.
+    """
+    living, state = scan.living, scan.state
+    while turn < levels.shape[0] and state[_WAITING] > 0 and work > 0:
         if state[_GROUP] == state[_GROUPS]:
             work -= state[_LENGTH]
-            update_keys(living.keys, living.hashes, state[_LENGTH], state[_CURRENT], vector)
-            state[_CURRENT] = vector
-            found = filter_living(living, state[_LENGTH], k, scan.counters, grouping.candidates)
+            move_keys(forest, scan.codes, living.keys, state[_LENGTH], scan.level, levels[turn])
+            found = filter_living(
+                living, state[_LENGTH], int(demands.k), scan.counters, scan.grouping.candidates
+            )
             if found == 0:
                 turn += 1
                 continue
-            groups = group_candidates(living.keys, found, grouping)
-            if models is None:
-                state[_LEFT] -= _assign_alike(scan, found, groups, vector, k, assigned)
-            else:
-                _list_groups(scan, found, groups, k)
-        if models is not None:
-            before = models.work[0]
-            most = max(1, work // _WORK_PER_VALUE)
-            state[_LEFT] -= _assign_listed(scan, vector, most, k, models, is_thinned, assigned)
-            work -= _WORK_PER_VALUE * (models.work[0] - before)
+            _list_groups(scan, found, group_candidates(living.keys, found, scan.grouping))
+        before = demands.evaluator.work[0]
+        _form_classes(scan, demands, turn, max(1, work // _WORK_PER_VALUE), is_thinned)
+        work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
         if state[_GROUP] == state[_GROUPS]:
             turn += 1
-            if 8 * state[_LEFT] < 7 * state[_LENGTH]:
-                state[_LENGTH] = compact(living, state[_LENGTH])
-    return turn if state[_LEFT] > 0 else vectors.size
+            if 8 * state[_WAITING] < 7 * state[_LENGTH]:
+                _close_gaps(scan)
+    return turn
+
+
+class GreedyClasses(NamedTuple):
+    """The class of each row type, `UNASSIGNED` if it has none, and the level vector of each class."""
+
+    class_of: NDArray[np.int64]
+    turn: NDArray[np.int64]
+
+
+def greedy_classes(
+    forest: Forest,
+    table: RowTypeTable,
+    levels: NDArray[np.int16],
+    demands: Demands,
+    clock: Clock,
+    *,
+    is_thinned: bool = False,
+) -> GreedyClasses:
+    """Form classes of row types that are alike, under one level vector after another.
+
+    Under privacy models a group becomes a class only if it satisfies them. One that does not may be thinned
+    out: values that are too frequent give row types away, which wait for a later vector.
+
+    Parameters
+    ----------
+    levels : ndarray of int16, shape (p, m)
+        Level vectors in the order of their turn, cheapest first.
+    clock : Clock
+        Progress is reported to it. Its end is ignored, since this is the first solution; but once it has
+        passed, groups that violate a privacy model are no longer thinned out, and after some more work all
+        row types without a class stay so: under models the search can take many times as long as without.
+    is_thinned : bool
+        Whether groups that violate a model may leave row types out.
+
+    Notes
+    -----
+    O(p n m) time at worst, O(n m) memory; with s sensitive columns O(p n (m + s)) time, with thinning O(d)
+    more per row type left out, for d values. Row types with a class are not looked at again. Classes depend
+    on the content of the row types and the order of the vectors alone.
+    """
+    scan = scan_for(forest, table)
+    turn, late = 0, 0
+    while turn < levels.shape[0] and scan.state[_WAITING] > 0 and late < _WORK_WHEN_LATE:
+        clock.report("greedy", turn / levels.shape[0])
+        if demands.has_models and clock.is_over():
+            is_thinned = False
+            late += _WORK_PER_STEP
+        turn = scan_levels(scan, forest, demands, levels, turn, _WORK_PER_STEP, is_thinned)
+    return GreedyClasses(scan.class_of, scan.turn[: scan.state[_CLASSES]])
 
 
 def greedy(
@@ -357,10 +365,7 @@ def greedy(
     *,
     is_thinned: bool = True,
 ) -> NDArray[np.int64]:
-    """Give every row type the first vector under which enough unassigned people agree.
-
-    Under privacy models a group becomes a class only if it satisfies them. One that does not may be thinned
-    out: values that are too frequent give row types away, which wait for a later vector.
+    """Give every row type the first pattern vector under which enough unassigned people agree.
 
     Parameters
     ----------
@@ -368,14 +373,10 @@ def greedy(
         Pattern vectors in the order of their turn, cheapest first.
     k : int
         Fewest distinct people per class.
-    clock : Clock
-        Progress is reported to it. Its end is ignored, since this is the first solution; but once it has
-        passed, groups that violate a privacy model are no longer thinned out, and after some more work all
-        row types without a class stay so: under models the search can take many times as long as without.
+    clock, is_thinned
+        As in `greedy_classes`.
     models : ModelEvaluator, optional
         Privacy models.
-    is_thinned : bool
-        Whether groups that violate a model may leave row types out.
 
     Returns
     -------
@@ -386,18 +387,11 @@ def greedy(
     Notes
     -----
     Factor-m approximation, asymptotically tight (Theorem 4), which does not hold under privacy models.
-    O(p n m) time, O(n m) memory; with s sensitive columns O(p n (m + s)) time, with thinning O(d) more per
-    row type left out, for d values. Classes depend on the content of the row types and the order of the
-    vectors alone.
     """
-    scan = scan_of(table, has_models=models is not None)
-    assigned = np.full(len(table), UNASSIGNED, dtype=np.int64)
-    turn, late = 0, 0
-    while turn < vectors.size and late < _WORK_WHEN_LATE:
-        clock.report("greedy", turn / vectors.size)
-        if models is not None and clock.is_over():
-            is_thinned = False
-            late += _WORK_PER_STEP
-        turn = _assign_range(scan, vectors, turn, _WORK_PER_STEP, k, models, is_thinned, assigned)
-    assigned[assigned == UNASSIGNED] = (1 << table.width) - 1
-    return assigned
+    is_simple = models is None and not table.has_shared_people
+    evaluator = evaluator_of(table, PrivacyModels()) if models is None else models
+    demands = Demands(np.int64(k), np.int64(is_simple), table.people, evaluator)
+    levels = levels_of_bits(vectors, table.width)
+    found = greedy_classes(suppression_forest(table), table, levels, demands, clock, is_thinned=is_thinned)
+    vector_of = np.append(vectors[found.turn], (1 << table.width) - 1)
+    return vector_of[found.class_of]

@@ -45,9 +45,8 @@ def update_keys(
 
 
 class Living(NamedTuple):
-    """Items that are still to be assigned: hashes per column, keys, people, numbers, whether alive."""
+    """Items that are still to be assigned: keys, people, numbers, whether alive."""
 
-    hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
     numbers: NDArray[np.int32]

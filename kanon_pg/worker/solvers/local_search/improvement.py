@@ -26,28 +26,14 @@ from kanon_pg.worker.solvers.local_search.partition import (
 )
 from kanon_pg.worker.solvers.local_search.sweep import Sweep, sweep_of, sweep_range
 
-# Measured on Adult (9 and 14 columns), CMC, Nursery and hospital stays, k = 5 and 25, without privacy models:
-# cells that the greedy method suppresses, and CPU seconds of all calls, with half and with twice each value.
-
 EFFORT = 110_000_000
-"""Row types that may be looked at in all: about 0.3 s when they fit into the cache.
-
-Half: up to 0.29 % more cells, 1.3 instead of 1.7 s. Twice: the same cells (but for 0.005 %), 1.85 s.
-"""
+"""Row types that may be looked at in all: about 0.3 s when they fit into the cache."""
 
 EFFORT_PER_ROW_TYPE = 4_000
-"""How many times each row type may be looked at on average; the lower of the two limits holds.
-
-Half: up to 0.31 % more cells, 1.1 instead of 1.7 s. Twice: up to 0.12 % fewer (CMC), 1.85 s.
-"""
+"""How many times each row type may be looked at on average; the lower of the two limits holds."""
 
 _MORE_UNDER_MODELS = 10
-"""How many times these limits hold under privacy models.
-
-Measured with l = 3, l = 2 by entropy, p = 2 and t = 0.3 on Adult, CMC and hospital stays, k = 5 and 25: half
-costs up to 5.0 % more cells (Adult, t = 0.3; elsewhere none) and saves a fifth of 14.5 CPU s; twice saves
-0.3 % of them at most, for a third more time.
-"""
+"""How many times these limits hold under privacy models."""
 
 _WORK_PER_STEP = 10_000_000
 """Progress is reported, and the clock looked at, after so many."""
@@ -58,17 +44,10 @@ hundredths of a second. A move that takes more is begun anew with twice as much,
 than time is left."""
 
 _SHARE_FOR_ELSEWHERE = 4
-"""One part in so many of the effort may go into other places of row types.
-
-Half: up to 0.01 % fewer cells; twice: up to 0.03 % more; the same time.
-"""
+"""One part in so many of the effort may go into other places of row types."""
 
 _WORTH_A_SWEEP = 0.0005
-"""A sweep that gains less than this share of the cost is the last.
-
-Half and twice change no cell. Sweeps until nothing is gained save at most 0.004 % of the cells; under privacy
-models 0.023 %, for a fifth more time.
-"""
+"""A sweep that gains less than this share of the cost is the last."""
 
 
 def improve(

@@ -13,6 +13,8 @@ they do not suffice, gainers stay away.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,22 +45,55 @@ _MOST_BROKEN = 64
 _MOST_EVALUATED = 200
 _MOST_REFUSED = 400
 """Row types of classes that are broken, and of those whose row types are evaluated one by one, at most;
-donors that their classes cannot spare after which a move is given up.
-
-Measured as in `improvement`: half of the first costs at most 0.01 % more cells, twice it changes none; the
-last changes none either way, but without it l = 3 on Adult costs 1.8 % less and other tables and models up to
-0.04 % more, for a tenth more time. The second acts under privacy models alone and was measured under
-them (as in `improvement`): half costs up to 7.9 % more cells (Adult, t = 0.3) and saves at most 0.7 % (CMC,
-l = 3); twice saves up to 1.8 % and costs at most 0.1 %, in the same time.
-"""
+donors that their classes cannot spare after which a move is given up."""
 
 _LEAST_LACK = 1e-6
 """What a class lacks at least that does not satisfy everything; people of several row types can hide it."""
 
 
+class MoveTask(NamedTuple):
+    """What moves change and go by.
+
+    Parameters
+    ----------
+    k : int
+        Fewest people per class.
+    elsewhere : ndarray of int32, shape (n,)
+        Another open class that each row type fits into, or `NOBODY`.
+    """
+
+    k: int
+    parts: Partition
+    members: Members
+    scratch: MoveBuffers
+    elsewhere: NDArray[np.int32]
+
+
+class Offer(NamedTuple):
+    """A class that may be opened or enlarged.
+
+    Parameters
+    ----------
+    items : ndarray of int32
+        Row types that agree under its vector, costliest first.
+    touched : int
+        How many classes hold them; these stand in `MoveBuffers.touched`.
+    target : int
+        The one of them that has the vector already, or `NOBODY`.
+    cost : float
+        Cost of one row.
+    """
+
+    items: NDArray[np.int32]
+    touched: int
+    target: int
+    cost: float
+
+
 @inner_kernel
-def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch: MoveBuffers) -> int:
+def _tally(task: MoveTask, items: NDArray[np.int32]) -> int:
     """Add up per class what the items hold of it; return how many classes there are."""
+    parts, members, scratch = task.parts, task.members, task.scratch
     scratch.stamp[0] += 1
     stamp = scratch.stamp[0]
     touched = 0
@@ -81,8 +116,9 @@ def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch
 
 
 @inner_kernel
-def _class_under(vector: int, touched: int, parts: Partition, scratch: MoveBuffers) -> int:
+def _class_under(task: MoveTask, vector: int, touched: int) -> int:
     """Return the class under a vector among those touched, `NOBODY` if there is none."""
+    parts, scratch = task.parts, task.scratch
     target = NOBODY
     for position in range(touched):
         if parts.vector[scratch.touched[position]] == vector:
@@ -91,16 +127,15 @@ def _class_under(vector: int, touched: int, parts: Partition, scratch: MoveBuffe
 
 
 @inner_kernel
-def _breaking_cost(
-    number: int, parts: Partition, members: Members, scratch: MoveBuffers, elsewhere: NDArray[np.int32]
-) -> float:
+def _breaking_cost(task: MoveTask, number: int) -> float:
     """Return what it costs to move the row types outside the items to other open classes."""
+    parts, members, scratch = task.parts, task.members, task.scratch
     stamp = scratch.stamp[0]
     cost = 0.0
     item = parts.head[number]
     while item != NOBODY:
         if scratch.item_seen[item] != stamp:
-            other = elsewhere[item]
+            other = task.elsewhere[item]
             if other == NOBODY or parts.size[other] == 0 or scratch.seen[other] == stamp:
                 return np.inf
             cost += members.rows[item] * (parts.cost[other] - parts.cost[number])
@@ -109,36 +144,27 @@ def _breaking_cost(
 
 
 @inner_kernel
-def _admit_gainers(
-    touched: int,
-    target: int,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-    elsewhere: NDArray[np.int32],
-) -> float:
+def _admit_gainers(task: MoveTask, models: ModelEvaluator | None, offer: Offer) -> float:
     """Decide how many people each costlier class may lose; return what breaking classes costs."""
+    parts, scratch = task.parts, task.scratch
     losses = 0.0
-    for position in range(touched):
+    for position in range(offer.touched):
         number = scratch.touched[position]
-        gain = parts.cost[number] - cost
-        if number == target or gain <= TOLERANCE:
+        gain = parts.cost[number] - offer.cost
+        if number == offer.target or gain <= TOLERANCE:
             continue
         if scratch.inside_items[number] == parts.size[number]:
             scratch.allowance[number] = _ALL
             continue
-        spare = parts.people[number] - k
+        spare = parts.people[number] - task.k
         scratch.allowance[number] = spare
         if models is not None:
-            can_spare_all = _stays(number, scratch.item_seen, NOBODY, k, models, parts, scratch)
+            can_spare_all = _stays(task, models, number, scratch.item_seen, NOBODY)
             scratch.allowance[number] = _ALL if can_spare_all else _EACH
             continue
         if spare >= scratch.inside_people[number] or parts.size[number] > _MOST_BROKEN:
             continue
-        breaking = _breaking_cost(number, parts, members, scratch, elsewhere)
+        breaking = _breaking_cost(task, number)
         by_spare = gain * scratch.inside_rows[number] * max(spare, 0) / max(scratch.inside_people[number], 1)
         if gain * scratch.inside_rows[number] - breaking > by_spare:
             scratch.allowance[number] = _ALL
@@ -157,15 +183,10 @@ def has_to_stop(models: ModelEvaluator | None, scratch: MoveBuffers) -> bool:
 
 @inner_kernel
 def _stays(
-    number: int,
-    stamps: NDArray[np.int64],
-    without: int,
-    k: int,
-    models: ModelEvaluator,
-    parts: Partition,
-    scratch: MoveBuffers,
+    task: MoveTask, models: ModelEvaluator, number: int, stamps: NDArray[np.int64], without: int
 ) -> bool:
     """Return whether a class satisfies everything, or is empty, without the stamped and one more row type."""
+    parts, scratch = task.parts, task.scratch
     count = 0
     item = parts.head[number]
     while item != NOBODY:
@@ -174,20 +195,13 @@ def _stays(
             count += 1
         item = parts.following[item]
     scratch.evaluated[0] += count
-    return count == 0 or is_class(models, scratch.left[:count], k)
+    return count == 0 or is_class(models, scratch.left[:count], task.k)
 
 
 @inner_kernel
-def _may_leave(
-    item: int,
-    number: int,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-) -> bool:
+def _may_leave(task: MoveTask, models: ModelEvaluator | None, item: int, number: int) -> bool:
     """Return whether a gainer may leave its class; if so, later questions are answered without it."""
+    parts, members, scratch = task.parts, task.members, task.scratch
     if models is None:
         if members.people[item] > scratch.allowance[number]:
             return False
@@ -195,33 +209,25 @@ def _may_leave(
         return True
     if scratch.allowance[number] == _EACH:
         is_small = parts.size[number] <= _MOST_EVALUATED
-        if not is_small or not _stays(number, scratch.joins, item, k, models, parts, scratch):
+        if not is_small or not _stays(task, models, number, scratch.joins, item):
             return False
     scratch.joins[item] = scratch.stamp[0]
     return True
 
 
 @inner_kernel
-def _take_gainers(
-    items: NDArray[np.int32],
-    target: int,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-) -> tuple[int, float]:
+def _take_gainers(task: MoveTask, models: ModelEvaluator | None, offer: Offer) -> tuple[int, float]:
     """List the gainers that may come; return how many and what they gain."""
+    parts, members, scratch = task.parts, task.members, task.scratch
     taken = 0
     gains = 0.0
-    for item in items:
+    for item in offer.items:
         number = parts.class_of[item]
-        gain = parts.cost[number] - cost
-        is_costlier = number != target and gain > TOLERANCE
+        gain = parts.cost[number] - offer.cost
+        is_costlier = number != offer.target and gain > TOLERANCE
         if has_to_stop(models, scratch):
             break
-        if is_costlier and _may_leave(item, number, k, models, parts, members, scratch):
+        if is_costlier and _may_leave(task, models, item, number):
             scratch.taken[taken] = item
             taken += 1
             gains += gain * members.rows[item]
@@ -240,25 +246,18 @@ def list_members(number: int, parts: Partition, listed: NDArray[np.int32], lengt
 
 
 @inner_kernel
-def _missing(
-    target: int,
-    taken: int,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-) -> float:
+def _missing(task: MoveTask, models: ModelEvaluator | None, target: int, taken: int) -> float:
     """Return what the class of the target and those taken lacks, 0 if it satisfies everything."""
+    k, scratch = task.k, task.scratch
     if models is None:
-        missing = k - distinct_people(members, scratch.taken, taken) if target == NOBODY else 0
+        missing = k - distinct_people(task.members, scratch.taken, taken) if target == NOBODY else 0
         return float(max(missing, 0))
     count = 0
     for joining in scratch.taken[:taken]:
         scratch.together[count] = joining
         count += 1
     if target != NOBODY:
-        count = list_members(target, parts, scratch.together, count)
+        count = list_members(target, task.parts, scratch.together, count)
     together = scratch.together[:count]
     scratch.evaluated[0] += count
     if count > 0 and is_class(models, together, k):
@@ -268,14 +267,13 @@ def _missing(
 
 
 @inner_kernel
-def _cheapest_absorption(
-    touched: int, target: int, cost: float, parts: Partition, scratch: MoveBuffers
-) -> tuple[int, float]:
+def _cheapest_absorption(task: MoveTask, offer: Offer) -> tuple[int, float]:
     """Return the class that loses least if it comes as a whole, and its loss."""
+    parts, scratch, cost = task.parts, task.scratch, offer.cost
     best, least = NOBODY, np.inf
-    for position in range(touched):
+    for position in range(offer.touched):
         number = scratch.touched[position]
-        is_whole = scratch.inside_items[number] == parts.size[number] and number != target
+        is_whole = scratch.inside_items[number] == parts.size[number] and number != offer.target
         if is_whole and parts.cost[number] <= cost + TOLERANCE:
             loss = (cost - parts.cost[number]) * parts.rows[number]
             if loss < least:
@@ -284,17 +282,9 @@ def _cheapest_absorption(
 
 
 @inner_kernel
-def _lessened(
-    item: int,
-    number: int,
-    missing: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-) -> float:
+def _lessened(task: MoveTask, models: ModelEvaluator | None, item: int, number: int, missing: float) -> float:
     """Return by how much a donor lessens what is missing; below 0 if its class cannot spare it then."""
+    k, parts, members, scratch = task.k, task.parts, task.members, task.scratch
     if models is None:
         if scratch.allowance[number] == 0:
             # Marks the class as looked at: what may still leave it is one less than this.
@@ -310,7 +300,7 @@ def _lessened(
     if less >= missing:
         leave(models, scratch.counts, item)
         return 0.0
-    if not _stays(number, scratch.joins, item, k, models, parts, scratch):
+    if not _stays(task, models, number, scratch.joins, item):
         leave(models, scratch.counts, item)
         return -1.0
     scratch.joins[item] = scratch.stamp[0]
@@ -319,32 +309,23 @@ def _lessened(
 
 @inner_kernel
 def _take_donors(
-    items: NDArray[np.int32],
-    target: int,
-    taken: int,
-    missing: float,
-    most: float,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
+    task: MoveTask, models: ModelEvaluator | None, offer: Offer, taken: int, missing: float, most: float
 ) -> tuple[int, float]:
     """Add row types that cheaper classes can spare; return the new length of the list and their loss.
 
     The loss is infinite if there are not enough of them or they lose more than `most`.
     """
+    parts, members, scratch = task.parts, task.members, task.scratch
     losses, gainers, refused = 0.0, taken, 0
-    for item in items:
+    for item in offer.items:
         if missing <= 0.0 or refused == _MOST_REFUSED or has_to_stop(models, scratch):
             break
         number = parts.class_of[item]
-        loss = (cost - parts.cost[number]) * members.rows[item]
-        is_cheaper = loss >= -TOLERANCE and number != target
+        loss = (offer.cost - parts.cost[number]) * members.rows[item]
+        is_cheaper = loss >= -TOLERANCE and number != offer.target
         if not is_cheaper or members.people[item] == 0 or losses + loss >= most:
             continue
-        lessened = _lessened(item, number, missing, k, models, parts, members, scratch)
+        lessened = _lessened(task, models, item, number, missing)
         if lessened > 0.0:
             scratch.taken[taken] = item
             taken += 1
@@ -361,37 +342,22 @@ def _take_donors(
 
 @inner_kernel
 def _fill_up(
-    items: NDArray[np.int32],
-    touched: int,
-    target: int,
-    taken: int,
-    missing: float,
-    gains: float,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
+    task: MoveTask, models: ModelEvaluator | None, offer: Offer, taken: int, missing: float, gains: float
 ) -> tuple[int, float]:
     """Add donors in the cheapest way; return the new length of the list and the loss."""
-    whole, least = _cheapest_absorption(touched, target, cost, parts, scratch)
+    whole, least = _cheapest_absorption(task, offer)
     # A whole class that has enough people may still lack something else.
     most = min(gains, least) if models is None else gains
-    donors, losses = _take_donors(
-        items, target, taken, missing, most, cost, k, models, parts, members, scratch
-    )
+    donors, losses = _take_donors(task, models, offer, taken, missing, most)
     if losses < np.inf or least >= gains:
         return donors, losses
-    return list_members(whole, parts, scratch.taken, taken), least
+    return list_members(whole, task.parts, task.scratch.taken, taken), least
 
 
 @inner_kernel
-def _thin_out(gainers: int, k: int, models: ModelEvaluator, scratch: MoveBuffers) -> int:
-    """Leave gainers out until the rest satisfies everything; return how many stay, 0 if none can.
-
-    Does what `kanon_pg.worker.solvers.greedy.heuristic.thin_out` does, as far as the move may go on.
-    """
+def _thin_out(task: MoveTask, models: ModelEvaluator, gainers: int) -> int:
+    """Leave gainers out until the rest satisfies everything; return how many stay, 0 if none can."""
+    scratch, k = task.scratch, task.k
     count = gainers
     for _ in range(MOST_ROUNDS):
         staying = thin_once(models, scratch.taken[:gainers], scratch.together[:gainers], k, count)
@@ -405,14 +371,7 @@ def _thin_out(gainers: int, k: int, models: ModelEvaluator, scratch: MoveBuffers
 
 @inner_kernel
 def _stay_away(
-    gainers: int,
-    taken: int,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
+    task: MoveTask, models: ModelEvaluator | None, cost: float, gainers: int, taken: int
 ) -> tuple[int, float]:
     """Let donors and gainers stay away until the other gainers satisfy everything.
 
@@ -421,9 +380,10 @@ def _stay_away(
     int, float
         How many others there are, and what they gain.
     """
+    parts, members, scratch = task.parts, task.members, task.scratch
     if models is None:
         return 0, 0.0
-    count = _thin_out(gainers, k, models, scratch)
+    count = _thin_out(task, models, gainers)
     for item in scratch.taken[count:taken]:
         scratch.joins[item] = 0
     if count == 0:
@@ -435,7 +395,7 @@ def _stay_away(
             scratch.evaluated[0] += scratch.inside_items[number]
             continue
         before = scratch.evaluated[0]
-        is_satisfied = _stays(number, scratch.joins, NOBODY, k, models, parts, scratch)
+        is_satisfied = _stays(task, models, number, scratch.joins, NOBODY)
         if not is_satisfied or has_to_stop(models, scratch):
             return 0, 0.0
         # The answer is the same for all row types of the class, and so is what counts as evaluated.
@@ -449,17 +409,7 @@ def _stay_away(
 
 @inner_kernel
 def _satisfy(
-    items: NDArray[np.int32],
-    touched: int,
-    target: int,
-    taken: int,
-    gains: float,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
+    task: MoveTask, models: ModelEvaluator | None, offer: Offer, taken: int, gains: float
 ) -> tuple[int, float]:
     """Add donors, or leave gainers out, until the class satisfies everything.
 
@@ -468,31 +418,22 @@ def _satisfy(
     int, float
         The new length of the list, and what the move gains; nothing if the class cannot be satisfied.
     """
-    missing = _missing(target, taken, k, models, parts, members, scratch)
+    missing = _missing(task, models, offer.target, taken)
     if missing <= 0.0:
         return taken, gains
-    filled, losses = _fill_up(
-        items, touched, target, taken, missing, gains, cost, k, models, parts, members, scratch
-    )
+    filled, losses = _fill_up(task, models, offer, taken, missing, gains)
     gains -= losses
-    if gains > TOLERANCE and _missing(target, filled, k, models, parts, members, scratch) <= 0.0:
+    if gains > TOLERANCE and _missing(task, models, offer.target, filled) <= 0.0:
         return filled, gains
-    if target != NOBODY:
+    if offer.target != NOBODY:
         return 0, 0.0
-    return _stay_away(taken, filled, cost, k, models, parts, members, scratch)
+    return _stay_away(task, models, offer.cost, taken, filled)
 
 
 @inner_kernel
-def _carry_out(
-    taken: int,
-    touched: int,
-    target: int,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-    elsewhere: NDArray[np.int32],
-) -> None:
+def _carry_out(task: MoveTask, touched: int, taken: int, target: int) -> None:
     """Move everything that was decided, and count people anew."""
+    parts, members, scratch = task.parts, task.members, task.scratch
     for position in range(taken):
         move(parts, members, scratch.taken[position], target)
     for position in range(touched):
@@ -500,7 +441,7 @@ def _carry_out(
         if scratch.broken[number] == 1:
             while parts.head[number] != NOBODY:
                 item = parts.head[number]
-                other = elsewhere[item]
+                other = task.elsewhere[item]
                 move(parts, members, item, other)
                 recount_people(parts, members, other)
         recount_people(parts, members, number)
@@ -509,30 +450,18 @@ def _carry_out(
 
 @inner_kernel
 def try_class(
-    items: NDArray[np.int32],
-    vector: int,
-    cost: float,
-    k: int,
-    models: ModelEvaluator | None,
-    parts: Partition,
-    members: Members,
-    scratch: MoveBuffers,
-    elsewhere: NDArray[np.int32],
+    task: MoveTask, models: ModelEvaluator | None, items: NDArray[np.int32], vector: int, cost: float
 ) -> float:
     """Open or enlarge the class of some row types under a vector if that lowers the cost.
 
     Parameters
     ----------
+    models : ModelEvaluator or None
+        The privacy models, for row types in the order of `MoveTask.members`.
     items : ndarray of int32
         Row types that agree under `vector`, costliest first.
     vector, cost : int, float
         The vector, and the cost of one row under it.
-    models : ModelEvaluator or None
-        The privacy models, for row types in the order of `members`.
-    parts, members, scratch
-        What is changed, what is known, and working arrays.
-    elsewhere : ndarray of int32, shape (n,)
-        Another open class that each row type fits into, or `NOBODY`.
 
     Returns
     -------
@@ -540,17 +469,16 @@ def try_class(
         By how much the cost has become lower, >= 0. Every class still has k people and satisfies the models.
         Nothing has changed if the move was given up, see `has_to_stop`.
     """
-    touched = _tally(items, parts, members, scratch)
-    target = _class_under(vector, touched, parts, scratch)
-    losses = _admit_gainers(touched, target, cost, k, models, parts, members, scratch, elsewhere)
-    taken, gains = _take_gainers(items, target, cost, k, models, parts, members, scratch)
+    touched = _tally(task, items)
+    offer = Offer(items, touched, _class_under(task, vector, touched), cost)
+    losses = _admit_gainers(task, models, offer)
+    taken, gains = _take_gainers(task, models, offer)
     gains -= losses
     if gains <= TOLERANCE:
         return 0.0
-    taken, gains = _satisfy(items, touched, target, taken, gains, cost, k, models, parts, members, scratch)
-    if gains <= TOLERANCE or has_to_stop(models, scratch):
+    taken, gains = _satisfy(task, models, offer, taken, gains)
+    if gains <= TOLERANCE or has_to_stop(models, task.scratch):
         return 0.0
-    if target == NOBODY:
-        target = open_class(parts, vector, cost)
-    _carry_out(taken, touched, target, parts, members, scratch, elsewhere)
+    target = open_class(task.parts, vector, cost) if offer.target == NOBODY else offer.target
+    _carry_out(task, touched, taken, target)
     return gains

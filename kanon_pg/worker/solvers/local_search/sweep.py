@@ -24,7 +24,7 @@ from kanon_pg.worker.solvers.greedy.scan import (
     list_groups,
     update_keys,
 )
-from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, has_to_stop, try_class
+from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, MoveTask, has_to_stop, try_class
 from kanon_pg.worker.solvers.local_search.partition import (
     NOBODY,
     Members,
@@ -39,13 +39,7 @@ _WORK_PER_TRIED = 10
 _WORK_PER_GROUP = 500
 _WORK_PER_EVALUATED = 4
 """What steps cost, in row types that can be looked at in the same time: keys that are updated, row types
-grouped, tried, groups tried, row types of classes on which privacy models are evaluated.
-
-They decide when the effort is used up. Measured one by one as in
-`kanon_pg.worker.solvers.local_search.improvement`: half of one saves at most 0.05 % of the cells, twice one
-costs at most 0.03 % (0.14 % for those tried), in 1.6 to 1.7 and 1.35 to 1.55 s. The last acts under privacy
-models alone: half saves 0.3 % at most, twice costs up to 4.5 % on Adult with t = 0.3 and nothing elsewhere.
-"""
+grouped, tried, groups tried, row types of classes on which privacy models are evaluated."""
 
 
 class Sweep(NamedTuple):
@@ -113,10 +107,7 @@ def sweep_of(
 
 
 _MOST_STUCK = 1
-"""Row types without another place for whose sake a class is not broken, see `_may_be_left`.
-
-Measured as in `improvement`: 0 suppresses 2 cells fewer on Adult (9 columns, k = 5), 2 changes none.
-"""
+"""Row types without another place for whose sake a class is not broken, see `_may_be_left`."""
 
 
 @kernel
@@ -316,8 +307,8 @@ def _try_groups(
 
     Under privacy models it ends early after some work of theirs, and where a single move takes more.
     """
-    parts, members, scratch, elsewhere = sweep.parts, sweep.members, sweep.scratch, sweep.elsewhere
-    first, state = sweep.first, sweep.state
+    scratch, first, state = sweep.scratch, sweep.first, sweep.state
+    task = MoveTask(k, sweep.parts, sweep.members, scratch, sweep.elsewhere)
     gained = 0.0
     end = np.int64(0)
     state[_GIVEN_UP] = 0
@@ -331,7 +322,7 @@ def _try_groups(
                 if models.work[0] >= end:
                     return gained
                 scratch.most[0] = models.work[0] + patience
-            gained += try_class(items, vector, cost, k, models, parts, members, scratch, elsewhere)
+            gained += try_class(task, models, items, vector, cost)
             if has_to_stop(models, scratch):
                 scratch.evaluated[0] = before  # it counts when the move is tried again
                 state[_GIVEN_UP] = 1

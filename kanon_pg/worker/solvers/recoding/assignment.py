@@ -23,6 +23,24 @@ class Items(NamedTuple):
     people: NDArray[np.int64]
 
 
+class Ground(NamedTuple):
+    """What a search of classes goes by.
+
+    Row types stand near others that are alike in `orders`, shape (r, n), at `places` there. `random` is the
+    state of the generator; one step takes apart at most so many classes, and losses of columns are distorted
+    by so much `noise` while classes are formed.
+    """
+
+    forest: Forest
+    items: Items
+    demands: Demands
+    orders: NDArray[np.int32]
+    places: NDArray[np.int32]
+    random: NDArray[np.uint64]
+    most: int
+    noise: float
+
+
 class ClassAssignment(NamedTuple):
     """Who is in which class; all arrays change in place.
 
@@ -162,14 +180,10 @@ def _take_class(assignment: ClassAssignment, taken: TakenTypes, number: int) -> 
 
 @inner_kernel
 def _take_part(
-    assignment: ClassAssignment,
-    items: Items,
-    demands: Demands,
-    taken: TakenTypes,
-    order: NDArray[np.int32],
-    place: int,
+    ground: Ground, assignment: ClassAssignment, taken: TakenTypes, order: NDArray[np.int32], place: int
 ) -> None:
     """Take row types of one large class that stand together, as long as k people stay in it."""
+    items, demands = ground.items, ground.demands
     number = assignment.class_of[order[place]]
     left = assignment.people[number] - demands.k
     while place < order.size and taken.length[0] < taken.item.size // 2:
@@ -189,44 +203,28 @@ def _take_part(
 
 
 @inner_kernel
-def ruin(
-    assignment: ClassAssignment,
-    items: Items,
-    demands: Demands,
-    taken: TakenTypes,
-    orders: NDArray[np.int32],
-    places: NDArray[np.int32],
-    random: NDArray[np.uint64],
-    most: int,
-) -> float:
+def ruin(ground: Ground, assignment: ClassAssignment, taken: TakenTypes) -> float:
     """Choose classes around a random row type; return what they cost. Nothing is changed yet.
 
     Parameters
     ----------
-    assignment, items, demands
-        The classes.
     taken : TakenTypes
         Is filled; the flags of an earlier call must be cleared, see `forget`.
-    orders, places : ndarray of int32, shape (r, n)
-        Orders of row types, and the place of each in them.
-    random : ndarray of uint64
-        State of the generator.
-    most : int
-        Most classes to choose, >= 1.
     """
+    items, demands, orders, random = ground.items, ground.demands, ground.orders, ground.random
     taken.length[:] = 0
     turn = below(random, orders.shape[0])
     order = orders[turn]
-    middle = places[turn, below(random, order.size)]
+    middle = ground.places[turn, below(random, order.size)]
     first = assignment.class_of[order[middle]]
     if not _take_class(assignment, taken, first):
         if demands.is_simple == 1:
-            _take_part(assignment, items, demands, taken, order, middle)
+            _take_part(ground, assignment, taken, order, middle)
         cost = 0.0
         for position in range(taken.length[0]):
             cost += assignment.cost[first] * items.rows[taken.item[position]]
         return cost
-    wanted = 1 + below(random, most)
+    wanted = 1 + below(random, ground.most)
     looks = _LOOKS_PER_CLASS * wanted * max(1, int(demands.k) // 4)
     for look in range(2, looks):
         if taken.length[1] == wanted:

@@ -22,6 +22,7 @@ from kanon_pg.worker.solvers.recoding.groups import (
     project,
     raise_column,
 )
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 
 _VECTORS_PER_REPORT = 32
 
@@ -180,20 +181,11 @@ class _NodeSearch:
         return more
 
 
-def best_full_domain(
-    forest: Forest,
-    codes: NDArray[np.int32],
-    table: RowTypeTable,
-    demands: Demands,
-    clock: Clock,
-    *,
-    most_suppressed: float = 1.0,
-) -> FullDomain:
+def best_full_domain(task: RecodingTask, *, most_suppressed: float = 1.0) -> FullDomain:
     """Find the cheapest full-domain recoding with suppressed rows.
 
     Parameters
     ----------
-    codes : ndarray of int32, shape (n, m)
     most_suppressed : float
         Largest share of the rows whose cells may all be suppressed, 0 to 1.
 
@@ -210,6 +202,7 @@ def best_full_domain(
     suppressed as a whole. Where models demand something of the suppressed rows, the groups that must be
     suppressed at each vector count alone, so that the bound may lie below the cost.
     """
+    forest, codes, table = task.forest, task.codes, task.table
     groups, of = finest_groups(forest, codes, table)
     marginal = marginal_costs(forest, table)
     max_cost_per_row = sum(float(weight) for weight in table.weights)
@@ -217,7 +210,7 @@ def best_full_domain(
     lowest = forest.lowest.astype(np.int16)
     finest = [project(forest, codes, groups, columns[:place], lowest)[0] for place in range(table.width)]
     search = _NodeSearch(
-        forest, codes, table, demands, clock, most_suppressed * table.total_rows + 1e-9, marginal,
+        forest, codes, table, task.demands, task.clock, most_suppressed * table.total_rows + 1e-9, marginal,
         max_cost_per_row, columns, finest,
     )  # fmt: skip
     search.climb(groups, of, lowest)

@@ -15,16 +15,15 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import random_state
 from kanon_pg.worker.solvers.recoding.assignment import (
     MOST_RUINED,
-    ClassAssignment,
-    Items,
+    Ground,
     assignment_of,
     cost_of,
     items_of,
     taken_for,
 )
-from kanon_pg.worker.solvers.recoding.demands import Demands
 from kanon_pg.worker.solvers.recoding.forest import Forest, marginal_costs
 from kanon_pg.worker.solvers.recoding.recreate import anneal_classes, buffers_for
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 
 ORDERS = 24
 """How many orders are made."""
@@ -132,10 +131,7 @@ _MOST_ROOM = 1 << 14
 
 
 def improve_classes(
-    forest: Forest,
-    codes: NDArray[np.int32],
-    table: RowTypeTable,
-    demands: Demands,
+    task: RecodingTask,
     class_of: NDArray[np.int64],
     clock: Clock,
     *,
@@ -153,7 +149,6 @@ def improve_classes(
 
     Parameters
     ----------
-    codes : ndarray of int32, shape (n, m)
     class_of : ndarray of int64, shape (n,)
         Allowed classes, numbered from 0 without gaps.
     clock : Clock
@@ -175,38 +170,33 @@ def improve_classes(
     ndarray of int64, shape (n,)
         Allowed classes of at most the same cost, numbered from 0 without gaps.
     """
-    usual = times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(table))
+    usual = times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(task.table))
     schedule = Schedule(clock, "improve", usual if effort is None else effort)
-    if class_of.max() == 0 == len(table) - 1 or clock.is_over():
+    if class_of.max() == 0 == len(task.table) - 1 or clock.is_over():
         return class_of
-    assignment = assignment_of(forest, items_of(table, codes), class_of)
-    best = _anneal(forest, items_of(table, codes), table, demands, assignment, seed, schedule, hottest)
+    best = _anneal(task, class_of, seed, schedule, hottest)
     return np.unique(best, return_inverse=True)[1].astype(np.int64)
 
 
 def _anneal(
-    forest: Forest,
-    items: Items,
-    table: RowTypeTable,
-    demands: Demands,
-    assignment: ClassAssignment,
-    seed: int,
-    schedule: Schedule,
-    hottest: float,
+    task: RecodingTask, class_of: NDArray[np.int64], seed: int, schedule: Schedule, hottest: float
 ) -> NDArray[np.int32]:
     """Return the cheapest classes that were met at the end of a call of the kernel."""
-    k = int(demands.k)
+    forest, table, demands, k = task.forest, task.table, task.demands, int(task.demands.k)
+    items = items_of(table, task.codes)
+    assignment = assignment_of(forest, items, class_of)
     orders, places = random_orders(forest, table, seed)
     room = min(_MOST_ROOM, _LEAST_ROOM + _ROOM_PER_PERSON * k)
     buffers, taken = buffers_for(room, table.width), taken_for(len(table), room)
-    random, most = random_state(seed), max(3, min(MOST_RUINED, 12 // k))
+    most = max(3, min(MOST_RUINED, 12 // k))
+    ground = Ground(forest, items, demands, orders, places, random_state(seed), most, _NOISE)
     hottest *= np.sqrt(2.0 * k) * float(table.weights.mean())
     cost = lowest = cost_of(assignment)
     best = assignment.class_of.copy()
     while not schedule.is_over():
         risen, work = anneal_classes(
-            assignment, buffers, taken, forest, items, demands, orders, places, random,
-            hottest * _COLDEST ** schedule.done(), most, _NOISE, schedule.at_most(_WORK_PER_CALL),
+            ground, assignment, buffers, taken, hottest * _COLDEST ** schedule.done(),
+            schedule.at_most(_WORK_PER_CALL),
         )  # fmt: skip
         schedule.spend(work)
         cost += risen

@@ -106,7 +106,7 @@ def instances_of(whole: RecodingTask, start: Start) -> Instances:
     task = start.task
     level = levels_of_classes(task.forest, task.codes, start.class_of)
     _, anyone = np.unique(start.class_of, return_index=True)
-    one_of = row_types_of(whole, task)[anyone]
+    one_of = task.order[anyone]
     vectors, of_vector = np.unique(vectors_of_levels(whole.fields, level), return_inverse=True)
     found: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * anyone.size
     classes = np.argsort(of_vector, kind="stable")
@@ -134,13 +134,6 @@ def _shown(forest: Forest, codes: NDArray[np.int32], level: NDArray[np.int16]) -
             place = forest.begin[column] + level[column] * forest.values[column]
             keys[item] += forest.keys[place + codes[item, column]]
     return keys
-
-
-def row_types_of(whole: RecodingTask, task: RecodingTask) -> NDArray[np.intp]:
-    """Return which row type of a task each row type of another one is, or is a part of."""
-    place = np.empty(int(whole.order.max()) + 1, dtype=np.intp)
-    place[whole.order] = np.arange(whole.order.size)
-    return place[task.order]
 
 
 def graph_of(whole: RecodingTask, groups: Sequence[Instances]) -> tuple[NodeVectors, list[Numbers]]:

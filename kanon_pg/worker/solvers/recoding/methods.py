@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import InfeasibleError, InputError
+from kanon_pg.errors import InfeasibleError, InputError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.row_types import RowTypeTable
@@ -19,6 +20,7 @@ from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounds.prices import Prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_levels
 from kanon_pg.worker.solvers.portfolio import GOAL
+from kanon_pg.worker.solvers.recoding.dives import LevelDives
 from kanon_pg.worker.solvers.recoding.exact import search_small
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
@@ -47,6 +49,9 @@ and where all is refined afterwards."""
 _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
 """Shares of the time that is left, where what the prices favour is searched afterwards."""
+
+DIVED = "prices of rows settled under the privacy models"
+_AGAIN = ", parts of it anew"
 
 PRICES_METHOD = "prices of rows"
 """What proves a bound by prices before they are checked."""
@@ -125,10 +130,8 @@ def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float,
 
 def _known(whole: RecodingTask, start: Start) -> NDArray[np.float64]:
     """Return what a row of each row type costs at most in some classes."""
-    place = np.empty(int(whole.order.max()) + 1, dtype=np.intp)
-    place[whole.order] = np.arange(whole.order.size)
     known = np.zeros(len(whole.table))
-    np.maximum.at(known, place[start.task.order], start.task.row_costs_of(start.class_of))
+    np.maximum.at(known, start.task.order, start.task.row_costs_of(start.class_of))
     return known
 
 
@@ -144,7 +147,7 @@ def _local(whole: RecodingTask) -> SearchResult:
     """Improve classes, then prove a bound by prices."""
     start = _improved(start_of(whole), whole.clock.part(_SHARE_FOR_SEARCH))
     raised = None if whole.clock.is_over() else _raised(whole, start, whole.clock.part(_SHARE_FOR_PRICES))
-    return _found(whole, start) if raised is None else _certified(whole, start, raised.found)
+    return _found(whole, start) if raised is None else _certified(start, raised.found)
 
 
 def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
@@ -175,32 +178,48 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
         start = _improved(other, clock, times) if has_models else other
     if raised is None:
         return _found(whole, start)
-    if not has_models:
+    if has_models:
+        start = _dived(whole, start, raised, goal, clock)
+    else:
         start = refined(whole, start, raised, goal, clock)
         start = _improved(start, clock, times)
-    found = _certified(whole, start, raised.found)
+    found = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
     return replace(found, termination=Termination.GOAL) if is_enough else found
+
+
+def _dived(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
+    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain."""
+    if whole.table.has_entity or clock.is_over():
+        return start
+    dives, least = LevelDives(whole, raised.found, clock), raised.found.bound / (1.0 - goal)
+    try:
+        with suppress(InfeasibleError):  # what was left over could not be given a class
+            dived = dives.first()
+            if dived is not None:
+                start = min(start, dives.start_of(dived, DIVED), key=lambda one: one.cost)
+        for dived in () if start.cost <= least else dives.in_turn(dives.solution_of(start)):
+            start = dives.start_of(dived, f"{start.method.removesuffix(_AGAIN)}{_AGAIN}")
+            if start.cost <= least:
+                break
+    except (SolverError, MemoryError):
+        pass  # what was found until then is valid
+    return start
 
 
 def _raised(whole: RecodingTask, start: Start, clock: Clock) -> LevelPrices | None:
     return raise_level_prices(whole, _known(whole, start), start.cost, clock)
 
 
-def _certified(whole: RecodingTask, start: Start, found: Prices) -> SearchResult:
+def _certified(start: Start, found: Prices) -> SearchResult:
     """Return classes as a solution with prices that prove a bound."""
-    prices = np.empty_like(found.prices)
-    prices[whole.order] = found.prices
     solution = start.task.solution_of(start.class_of)
-    return SearchResult(solution, start.method, found.bound, PRICES_METHOD, prices=prices)
+    return SearchResult(solution, start.method, found.bound, PRICES_METHOD, prices=found.prices)
 
 
 def _improved(start: Start, clock: Clock, times: int = 1) -> Start:
     task, class_of, method = start.task, start.class_of, start.method
-    improved = improve_classes(
-        task.forest, task.codes, task.table, task.demands, class_of, clock,
-        seed=task.request.seed or 0, times=times,
-    )  # fmt: skip
+    improved = improve_classes(task, class_of, clock, seed=task.request.seed or 0, times=times)
     if task.cost_of(improved) >= start.cost:
         return start
     return start._replace(class_of=improved, method=f"{method}, improved")
@@ -228,13 +247,10 @@ def _row_assignment(task: RecodingTask) -> SearchResult:
 
 def _full_domain(task: RecodingTask) -> SearchResult:
     share = task.request.suppressed_rows
-    best = best_full_domain(
-        task.forest, task.codes, task.table, task.demands, task.clock,
-        most_suppressed=1.0 if share is None else share,
-    )  # fmt: skip
+    best = best_full_domain(task, most_suppressed=1.0 if share is None else share)
     vector = np.where(best.is_suppressed, task.fields.top, task.fields.pattern_of(best.levels))
     solution, method = task.published(vector), "full-domain recoding"
-    if best.is_best and np.array_equal(solution.vector[task.order], vector):
+    if best.is_best and np.array_equal(solution.vector, vector):
         return SearchResult(solution, method, bound_method=FULL_DOMAIN_BOUND, is_best=True)
     if best.complete:
         return SearchResult(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)

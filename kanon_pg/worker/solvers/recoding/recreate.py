@@ -12,6 +12,7 @@ from kanon_pg.worker.solvers.annealing.draw import below, share
 from kanon_pg.worker.solvers.local_search.partition import NOBODY
 from kanon_pg.worker.solvers.recoding.assignment import (
     ClassAssignment,
+    Ground,
     Items,
     TakenTypes,
     assign,
@@ -146,26 +147,17 @@ def _place_covered(buffers: RecreateBuffers, items: Items, taken: TakenTypes, ma
 
 
 @inner_kernel
-def grow_class(
-    buffers: RecreateBuffers,
-    forest: Forest,
-    items: Items,
-    demands: Demands,
-    taken: TakenTypes,
-    made: int,
-    first: int,
-    random: NDArray[np.uint64],
-    noise: float,
-) -> int:
+def grow_class(ground: Ground, buffers: RecreateBuffers, taken: TakenTypes, made: int, first: int) -> int:
     """Form a class around one of the row types taken out; return the work, negative if none can be formed.
 
     The class takes the row type that makes it least costly and all that it then covers, until it is allowed.
     """
+    forest, items, demands = ground.forest, ground.items, ground.demands
     member = taken.item[first]
     buffers.member[made] = member
     buffers.rows[made] = buffers.people[made] = 0
     for column in range(buffers.price.size):
-        buffers.price[column] = 1.0 - noise * np.log(1.0 - share(random))
+        buffers.price[column] = 1.0 - ground.noise * np.log(1.0 - share(ground.random))
         buffers.level[made, column] = forest.lowest[column]
     _find_needs(buffers, forest, items, taken, member)
     work = taken.length[0]
@@ -230,46 +222,31 @@ _TINY = 1e-12
 
 
 @inner_kernel
-def _cheapest_outside(
-    assignment: ClassAssignment,
-    forest: Forest,
-    items: Items,
-    taken: TakenTypes,
-    orders: NDArray[np.int32],
-    places: NDArray[np.int32],
-    random: NDArray[np.uint64],
-    item: int,
-) -> int:
+def _cheapest_outside(ground: Ground, assignment: ClassAssignment, taken: TakenTypes, item: int) -> int:
     """Return the cheapest class nearby, not taken apart, that covers a row type; negative if none."""
+    orders = ground.orders
     best = UNPLACED
     for _ in range(_ORDERS):
-        turn = below(random, orders.shape[0])
-        order, middle = orders[turn], places[turn, item]
+        turn = below(ground.random, orders.shape[0])
+        order, middle = orders[turn], ground.places[turn, item]
         for place in range(max(0, middle - _LOOKS), min(order.size, middle + _LOOKS + 1)):
             number = assignment.class_of[order[place]]
             if taken.is_taken[number] or number == best:
                 continue
             if (best < 0 or assignment.cost[number] < assignment.cost[best]) and covers(
-                assignment, forest, items, number, item
+                assignment, ground.forest, ground.items, number, item
             ):
                 best = number
     return int(best)
 
 
 @inner_kernel
-def _form_classes(
-    buffers: RecreateBuffers,
-    forest: Forest,
-    items: Items,
-    demands: Demands,
-    taken: TakenTypes,
-    random: NDArray[np.uint64],
-    noise: float,
-) -> tuple[int, int]:
+def _form_classes(ground: Ground, buffers: RecreateBuffers, taken: TakenTypes) -> tuple[int, int]:
     """Form classes around random row types while enough people are left; return their number and the work.
 
     Now and then it stops early: fewer classes can be better.
     """
+    items, demands, random = ground.items, ground.demands, ground.random
     left, free = np.int64(0), taken.length[0]
     for place in range(taken.length[0]):
         buffers.assign[place] = UNPLACED
@@ -282,7 +259,7 @@ def _form_classes(
             if buffers.assign[first] == UNPLACED:
                 skipped -= 1
             first += 1
-        done = grow_class(buffers, forest, items, demands, taken, made, first, random, noise)
+        done = grow_class(ground, buffers, taken, made, first)
         if done < 0:
             # Not even all that is left may be a class.
             return made, work - done
@@ -297,18 +274,10 @@ def _form_classes(
 
 @inner_kernel
 def _place_others(
-    assignment: ClassAssignment,
-    buffers: RecreateBuffers,
-    forest: Forest,
-    items: Items,
-    demands: Demands,
-    taken: TakenTypes,
-    orders: NDArray[np.int32],
-    places: NDArray[np.int32],
-    random: NDArray[np.uint64],
-    made: int,
+    ground: Ground, assignment: ClassAssignment, buffers: RecreateBuffers, taken: TakenTypes, made: int
 ) -> float:
     """Place the other row types in new classes or outside; return the cost of all, infinite if impossible."""
+    forest, items = ground.forest, ground.items
     cost = 0.0
     for place in range(taken.length[0]):
         buffers.outside[place] = UNPLACED
@@ -316,8 +285,8 @@ def _place_others(
             continue
         item = taken.item[place]
         _, rise = least_rise(buffers, forest, items, item, made)
-        if demands.evaluator.codes.shape[0] == 0:
-            number = _cheapest_outside(assignment, forest, items, taken, orders, places, random, item)
+        if ground.demands.evaluator.codes.shape[0] == 0:
+            number = _cheapest_outside(ground, assignment, taken, item)
             if number >= 0 and assignment.cost[number] * items.rows[item] < rise:
                 buffers.outside[place] = number
                 cost += assignment.cost[number] * items.rows[item]
@@ -370,18 +339,11 @@ def _are_allowed(buffers: RecreateBuffers, demands: Demands, taken: TakenTypes, 
 
 @inner_kernel
 def anneal_classes(
+    ground: Ground,
     assignment: ClassAssignment,
     buffers: RecreateBuffers,
     taken: TakenTypes,
-    forest: Forest,
-    items: Items,
-    demands: Demands,
-    orders: NDArray[np.int32],
-    places: NDArray[np.int32],
-    random: NDArray[np.uint64],
     temperature: float,
-    most: int,
-    noise: float,
     work: int,
 ) -> tuple[float, int]:
     """Change classes until some work is done.
@@ -390,18 +352,8 @@ def anneal_classes(
     ----------
     assignment, buffers, taken
         What is changed, and working arrays.
-    forest, items, demands
-        What is known.
-    orders, places : ndarray of int32, shape (r, n)
-        Orders of row types, and the place of each in them.
-    random : ndarray of uint64
-        State of the generator.
     temperature : float
         A change that raises the cost by r is kept with probability ``exp(-r / temperature)``.
-    most : int
-        Most classes that a step takes apart.
-    noise : float
-        How much columns are distorted at random while classes are formed.
     work : int
         Row types to look at.
 
@@ -414,15 +366,13 @@ def anneal_classes(
     """
     risen, done = 0.0, 0
     while done < work:
-        before = ruin(assignment, items, demands, taken, orders, places, random, most)
-        made, effort = _form_classes(buffers, forest, items, demands, taken, random, noise)
-        after = _place_others(
-            assignment, buffers, forest, items, demands, taken, orders, places, random, made
-        )
+        before = ruin(ground, assignment, taken)
+        made, effort = _form_classes(ground, buffers, taken)
+        after = _place_others(ground, assignment, buffers, taken, made)
         done += effort + 4 * taken.length[0] + _WORK_PER_STEP
-        is_kept = after - before <= -temperature * np.log(1.0 - share(random)) + _TINY
-        if is_kept and _are_allowed(buffers, demands, taken, made):
-            _apply(assignment, buffers, items, taken, made)
+        is_kept = after - before <= -temperature * np.log(1.0 - share(ground.random)) + _TINY
+        if is_kept and _are_allowed(buffers, ground.demands, taken, made):
+            _apply(assignment, buffers, ground.items, taken, made)
             risen += after - before
         forget(taken)
     return risen, done

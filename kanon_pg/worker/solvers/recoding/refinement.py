@@ -19,8 +19,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, anneal
 from kanon_pg.worker.solvers.annealing.graph import thin
-from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.recoding.greedy import assign_rest
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_ROW_TYPE, improve_classes
 from kanon_pg.worker.solvers.recoding.improvement import EFFORT_PER_SECOND as EFFORT_OF_CLASSES
 from kanon_pg.worker.solvers.recoding.instances import (
@@ -30,9 +29,9 @@ from kanon_pg.worker.solvers.recoding.instances import (
     instances_collected,
     instances_of,
     named_by_instance,
-    row_types_of,
 )
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
+from kanon_pg.worker.solvers.recoding.rest import assign_rest
 from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.refinement.diving import dive
@@ -202,20 +201,17 @@ class _LevelRounds:
 
         return [start(one) for one in range(seed * _MOST_DIVES, seed * _MOST_DIVES + count)]
 
-    def dived(self, near: Compatibility, solution: Solution, seconds: float, seed: int) -> Solution:
+    def dived(self, near: GraphSearch, solution: Solution, seconds: float, seed: int) -> Solution:
         """Return a dive from the prices, its last rows put anywhere, or without one the given solution.
 
         The instances that a dive leaves closed are too few for its last rows, as others were never
         collected: these rows join the classes that get least costlier.
         """
-        prices = self.raised.found.prices
-        found = dive(self.table, near, self.whole.request.k, self.clock, prices=prices, seed=seed)
+        found = dive(near, self.clock, seed=seed)
         dived = self.start_of(solution if found is None else found)
         if found is not None:
-            task, rest = dived.task, np.flatnonzero(found.vector == near.vector[-1])
-            class_of = assign_rest(
-                task.forest, task.codes, task.table, task.demands, dived.class_of, rest.astype(np.int32)
-            )
+            task, rest = dived.task, np.flatnonzero(found.vector == near.graph.vector[-1])
+            class_of = assign_rest(task, dived.class_of, rest.astype(np.int32))
             dived = dived._replace(class_of=class_of)
         left = self.clock.left()
         seconds = seconds if left is None else min(seconds, left * SHARE_OF_ROUND)
@@ -255,42 +251,40 @@ class _LevelRounds:
         self.keep(min(before, *made, key=lambda one: one.cost))
         return [self.bases[0], *made[chosen::count]]
 
-    def annealed(self, near: Compatibility, solution: Solution, seconds: float, seed: int) -> Solution:
+    def annealed(self, near: GraphSearch, solution: Solution, seconds: float, seed: int) -> Solution:
         """Return a solution annealed among instances, then among all classes."""
-        among, k = seconds * (1.0 - _SHARE_OF_CLASSES), self.whole.request.k
+        among = seconds * (1.0 - _SHARE_OF_CLASSES)
         found = anneal(
-            self.table, near, solution, k, self._part(among), effort=int(among * EFFORT_PER_SECOND),
-            prices=self.raised.found.prices, seed=seed, hottest=_HOT if self.bases else _WARM,
+            near, solution, self._part(among), effort=int(among * EFFORT_PER_SECOND), seed=seed,
+            hottest=_HOT if self.bases else _WARM,
         )  # fmt: skip
-        start = self.start_of(reassign(self.table, near, found, k))
+        start = self.start_of(reassign(near, found))
         return self.parts_of(self.improved(start, seconds * _SHARE_OF_CLASSES, seed))
 
     def together(self, seconds: float, seed: int) -> Start:
         """Return what two searches among the classes of the solutions so far find together."""
         graph, numbers = graph_of(self.whole, [one.instances for one in self.found])
-        k = self.whole.request.k
-        pool = SolutionPool(self.table, graph, k)
+        among = self.search_in(graph)
+        pool = SolutionPool(among)
         for one, of_class in zip(self.found, numbers, strict=True):
             pool.add(self.solution_of(one.start, of_class))
 
         def search(one: int) -> Search:
             return lambda clock: search_among(
-                pool, clock, prices=self.raised.found.prices, seconds=seconds, seed=one,
-                share_of_time=_SHARE_OF_TIME,
+                pool, clock, seconds=seconds, seed=one, share_of_time=_SHARE_OF_TIME
             )  # fmt: skip
 
         for found in side_by_side([search(2 * seed), search(2 * seed + 1)], self.clock, 2 * seconds):
             pool.add(found)
-        best, _ = improve_as_a_whole(self.table, pool.used(), pool.best, k, self.clock, seconds=seconds)
-        return self.start_of(reassign(self.table, graph, best, k))
+        best, _ = improve_as_a_whole(pool.used(), pool.best, self.clock, seconds=seconds)
+        return self.start_of(reassign(among, best))
 
     def improved(self, start: Start, seconds: float, seed: int) -> Start:
         """Return the solution annealed among all classes, near to where it is."""
         task = start.task
         effort = min(int(seconds * EFFORT_OF_CLASSES), EFFORT_PER_ROW_TYPE * len(task.table))
         class_of = improve_classes(
-            task.forest, task.codes, task.table, task.demands, start.class_of, self._part(seconds),
-            seed=seed, effort=effort, hottest=_WARM_CLASSES,
+            task, start.class_of, self._part(seconds), seed=seed, effort=effort, hottest=_WARM_CLASSES,
         )  # fmt: skip
         return start._replace(class_of=class_of)
 
@@ -306,11 +300,15 @@ class _LevelRounds:
         self.found.append(_Found(cost, start, instances_of(self.whole, start)))
         self.found = sorted(self.found, key=lambda one: one.cost)[:_MOST_KEPT]
 
-    def near(self, start: Start) -> tuple[Compatibility, Solution]:
+    def search_in(self, graph: NodeVectors) -> GraphSearch:
+        """Return the search in a graph."""
+        return GraphSearch(self.table, graph, self.whole.request.k, self.raised.found.prices)
+
+    def near(self, start: Start) -> tuple[GraphSearch, Solution]:
         """Return the instances that prices do not rule out for a good solution, and a solution in them."""
         graph, solution = self.graph_around(start)
-        prices, most = self.raised.found.prices, _NEAR * self.usual
-        return thin(self.table, graph, solution, self.whole.request.k, prices, most), solution
+        search = self.search_in(graph)
+        return search.within(thin(search, solution, _NEAR * self.usual)), solution
 
     def graph_around(self, start: Start) -> tuple[NodeVectors, Solution]:
         """Return the collected instances with those of a solution and all kept ones, and it in them."""
@@ -325,8 +323,7 @@ class _LevelRounds:
 
     def solution_of(self, start: Start, of_class: NDArray[np.int64]) -> Solution:
         """Return classes as a solution in a graph, given the number of each class there."""
-        row_type = row_types_of(self.whole, start.task)
-        return Solution.of_parts(row_type, of_class[start.class_of], start.task.table.rows)
+        return Solution.of_parts(start.task.order, of_class[start.class_of], start.task.table.rows)
 
     def start_of(self, solution: Solution) -> Start:
         """Return a solution in the instances of a graph as classes."""

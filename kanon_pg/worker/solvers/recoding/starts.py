@@ -25,10 +25,12 @@ from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounded_mask import mask_of_all
+from kanon_pg.worker.solvers.greedy.heuristic import UNASSIGNED, greedy_classes
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.portfolio import search_until_good, search_until_optimal
 from kanon_pg.worker.solvers.recoding.demands import find_forbidden
-from kanon_pg.worker.solvers.recoding.greedy import assign_rest, greedy_classes, is_lattice_small
+from kanon_pg.worker.solvers.recoding.forest import cheapest_levels_first
+from kanon_pg.worker.solvers.recoding.rest import assign_rest, is_lattice_small
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.recoding.top_down import top_down_classes
 
@@ -126,16 +128,18 @@ def suppression_beside(task: RecodingTask, first: Start, share: float) -> Iterat
 
 def along_hierarchies(task: RecodingTask) -> Start:
     """Return what splitting the table along the hierarchies gives."""
-    class_of = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
+    class_of = top_down_classes(task, task.clock)
     is_forbidden = find_forbidden(task.demands, class_of)
     rest = np.flatnonzero(is_forbidden[class_of]).astype(np.int32)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest, task.clock)
+    class_of = assign_rest(task, class_of, rest, task.clock)
     return Start(task, class_of, "mondrian along hierarchies")
 
 
 def _by_levels(task: RecodingTask) -> Start:
-    class_of, rest = greedy_classes(task.forest, task.table, task.demands, task.clock)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest, task.clock)
+    levels = cheapest_levels_first(task.forest, task.table)
+    class_of = greedy_classes(task.forest, task.table, levels, task.demands, task.clock).class_of
+    rest = np.flatnonzero(class_of == UNASSIGNED).astype(np.int32)
+    class_of = assign_rest(task, class_of, rest, task.clock)
     return Start(task, class_of, "greedy over level vectors")
 
 

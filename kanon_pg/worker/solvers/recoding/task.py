@@ -13,7 +13,7 @@ from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import require_feasible
-from kanon_pg.worker.row_types import RowTypeTable, by_content
+from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.recoding.demands import Demands, demands_of, find_forbidden
 from kanon_pg.worker.solvers.recoding.forest import (
@@ -35,9 +35,9 @@ class RecodingTask:
     Parameters
     ----------
     table : RowTypeTable
-        Row types in an order that depends on their content alone.
+        Row types, or parts of them.
     order : ndarray of int, shape (n,)
-        Position of each of them before; of parts of a row type the same.
+        Which row type each of them is, or is a part of.
     codes : ndarray of int32, shape (n, m)
     hierarchies : tuple of (PackedHierarchy or None)
         Per column, as they were given.
@@ -98,7 +98,7 @@ class RecodingTask:
         return self.published(vectors_of_levels(self.fields, level)[class_of])
 
     def published(self, vector: NDArray[np.int64]) -> Solution:
-        """Return the solution with these vectors, row types as they were before.
+        """Return the solution with these vectors, in undivided row types.
 
         Classes that publish the same are one. Where people or models do not add up such a union may violate
         what its parts satisfy; then everything is suppressed.
@@ -132,13 +132,12 @@ def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, 
         No release can satisfy the models.
     """
     require_feasible(table, request.models)
-    ordered, order = by_content(table)
-    forest = forest_of(packed, ordered)
+    forest = forest_of(packed, table)
     clock.heartbeat()
-    demands = demands_of(ordered, request.k, request.models)
+    demands = demands_of(table, request.k, request.models)
     return RecodingTask(
-        ordered, order, packed.hierarchies, forest, codes_of(ordered), packed.level_fields, demands, request,
-        clock,
+        table, np.arange(len(table)), packed.hierarchies, forest, codes_of(table), packed.level_fields,
+        demands, request, clock,
     )  # fmt: skip
 
 

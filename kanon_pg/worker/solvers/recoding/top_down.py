@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.recoding.demands import Demands, is_allowed
 from kanon_pg.worker.solvers.recoding.forest import Forest, join_levels
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 
 _WORK_PER_STEP = 2_000_000
 
@@ -196,14 +196,11 @@ def _split_regions(
         work -= _WORK_PER_VALUE * (demands.evaluator.work[0] - before)
 
 
-def top_down_classes(
-    forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, demands: Demands, clock: Clock
-) -> NDArray[np.int64]:
+def top_down_classes(task: RecodingTask, clock: Clock) -> NDArray[np.int64]:
     """Split the table along the hierarchies as long as every part is allowed.
 
     Parameters
     ----------
-    codes : ndarray of int32, shape (n, m)
     clock : Clock
         Progress is reported to it. Its end is ignored, since this is the first solution; but under privacy
         models only some more work is done once it has passed: regions that are left become classes.
@@ -217,7 +214,7 @@ def top_down_classes(
     -----
     The column that saves most is tried first. O(n m) per level of splits.
     """
-    count = len(table)
+    forest, table, demands, count = task.forest, task.table, task.demands, len(task.table)
     begin, end = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
     end[0] = count
     most = max(count, int(forest.values.max())) + 1
@@ -231,7 +228,7 @@ def top_down_classes(
         clock.report("mondrian", None)
         if demands.has_models and clock.is_over():
             late += _WORK_PER_STEP
-        _split_regions(stack, forest, codes, demands, table.rows, _WORK_PER_STEP)
+        _split_regions(stack, forest, task.codes, demands, table.rows, _WORK_PER_STEP)
     for place in range(int(stack.state[0])):
         stack.class_of[stack.items[stack.begin[place] : stack.end[place]]] = stack.state[1] + place
     return stack.class_of

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pace, Pool, Usage, climb
-from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.refinement.flow import assign_to
-from kanon_pg.worker.verification.certificate import PRICE_UNIT
 from kanon_pg.worker.verification.class_demands import ClassDemands
 
 
@@ -144,17 +142,11 @@ def settle(graph: Pool, stage: Stage, order: NDArray[np.int64], quota: int, slac
 
 _FIRST_STEPS = 600
 _FIRST_STRIDE = 0.5
-"""Steps of the subgradient method, and the first one's length, before anything is settled.
-
-On CMC (k = 5, 25; as in `refine`) half of the steps gives 0.02 to 0.15 % fewer cells, twice changes none.
-"""
+"""Steps of the subgradient method, and the first one's length, before anything is settled."""
 
 _STEPS = 150
 _STRIDE = 0.3
-"""The same after each round, from the prices of the round before.
-
-On CMC (k = 5, 25) half of the steps gives 0.11 to 0.25 % more cells, twice -0.13 to +0.33 %.
-"""
+"""The same after each round, from the prices of the round before."""
 
 _PACE = Pace(reach=1.005, patience=20)
 
@@ -181,32 +173,17 @@ NO_CAP = 4.0
 """Cap of a price, in costs of a fully suppressed row, as long as no open instance has room for the row."""
 
 
-def dive(
-    table: RowTypeTable,
-    graph: Compatibility,
-    k: int,
-    clock: Clock,
-    *,
-    prices: NDArray[np.int64],
-    seed: int = 0,
-    rest_may_be_small: bool = False,
-) -> Solution | None:
+def dive(search: GraphSearch, clock: Clock, *, seed: int = 0) -> Solution | None:
     """Build a solution from prices that prove a lower bound.
 
     Parameters
     ----------
-    table : RowTypeTable
-        Without an entity.
-    graph : Compatibility
-        The graph of this table and k; best the part that `thin` returns.
+    search : GraphSearch
+        Of a table without an entity, with prices; best in the graph that `thin` returns.
     clock : Clock
         Ends the search when time is over.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
     seed : int
         With others than 0 rounds settle a share of the rows that is drawn at random.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
 
     Returns
     -------
@@ -220,9 +197,8 @@ def dive(
     multipliers favour and computing them anew for the rest works better than choosing everything by the
     multipliers of the whole.
     """
-    pool = Pool(graph.cost, graph.begin, graph.member)
-    unit = float(table.weights.mean())
-    stage = _beginning(table, graph, prices)
+    graph, k, unit = search.graph, search.k, search.usual
+    pool, stage = Pool(graph.cost, graph.begin, graph.member), _beginning(search)
     settled = np.random.default_rng(seed).uniform(_LEAST_SHARE, _MOST_SHARE) if seed else _SHARE
     slack, steps, stride = SLACK, _FIRST_STEPS, _FIRST_STRIDE
     total = int(stage.left.sum())
@@ -240,13 +216,14 @@ def dive(
             slack *= MORE_SLACK
         stage.left[stage.price >= stage.cap - CLOSE * unit] = 0
         steps, stride = _STEPS, _STRIDE
-    return assign_to(table, graph, np.flatnonzero(stage.is_open), k, rest_may_be_small=rest_may_be_small)
+    return assign_to(search, np.flatnonzero(stage.is_open))
 
 
-def _beginning(table: RowTypeTable, graph: Compatibility, prices: NDArray[np.int64]) -> Stage:
+def _beginning(search: GraphSearch) -> Stage:
     """Return the state in which no instance is open."""
+    rows, graph = search.table.rows, search.graph
     return Stage(
-        table.rows.copy(), prices / PRICE_UNIT, np.full(len(table), NO_CAP * float(graph.cost[-1])),
+        rows.copy(), search.row_prices, np.full(rows.size, NO_CAP * float(graph.cost[-1])),
         np.zeros(len(graph), dtype=np.bool_),
     )  # fmt: skip
 

@@ -1,29 +1,26 @@
-"""Solutions under privacy models from prices: classes that the prices favour, then rows distributed by flow.
+"""Solutions under privacy models from prices: classes that the prices favour, one after the other.
 
-As in `kanon_pg.worker.solvers.refinement.diving`, with classes that satisfy what is demanded of them. Where
-one model of one column is demanded, a flow then distributes all rows anew.
+As in `kanon_pg.worker.solvers.refinement.diving`, with classes that satisfy what is demanded of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.privacy_models import PrivacyModels
-from kanon_pg.core.solving import SolveRequest
-from kanon_pg.worker.classes import ClassTable, classes_of
+from kanon_pg.core.generalization import LevelFields
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import inner_kernel, kernel
-from kanon_pg.worker.patterns import PatternMask, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.bounds.lagrangian import Pool, sort_by_price
-from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
-from kanon_pg.worker.solvers.heuristics import repair_and_improve
 from kanon_pg.worker.solvers.refinement.diving import (
     CLOSE,
     MORE_SLACK,
@@ -33,12 +30,11 @@ from kanon_pg.worker.solvers.refinement.diving import (
     Stage,
     adjust_prices,
 )
-from kanon_pg.worker.solvers.sensitive_flow import reassign_diversely, reassign_sensitively
 from kanon_pg.worker.verification.certificate import (
     NO_MODELS,
     PRICE_UNIT,
+    FormableClasses,
     PricedGroups,
-    formable_classes,
     list_members,
     unit_weights,
 )
@@ -59,46 +55,23 @@ _MARGIN = 0.1
 _MOST_MEMBERS = 6_000_000
 """Most members of all instances together."""
 
-_TAKEN = (0.03, 0.25)
-"""Least and largest share of the rows whose classes are taken apart to dive for them again.
-
-One run on Adult (7 columns, occupation sensitive, k = 5, t = 0.3) from 58,771 cells, six dives in turn: with
-shares of 0.03 to 0.1 two saved 54 and 415 cells in 2.7 and 3.2 processor s, with 0.1 to 0.2 683 and 240 in
-3.0 each, with 0.2 to 0.4 534 and none in 4.9 and 5.4.
-"""
-
-_MOST_TURNS = 30
-_LEAST_GAIN = 3e-4
-"""Turns of local search and flow, at most, and the share of the cost that one has to gain for another."""
-
 _STEPS = 60
 _STRIDE = 0.3
-"""Steps of the subgradient method before each round, and the first one's length.
-
-25 steps cost 1.6 and 1.4 % more on CMC (l = 2, t = 0.3). On Adult (7 columns, occupation sensitive, every
-fifth row, with t every twentieth) they cost 0.4 and 0.5 % more with l = 3 and t = 0.3, 0.1 % less with p = 4.
-"""
+"""Steps of the subgradient method before each round, and the first one's length."""
 
 _SHARE_OF_DIVE = 0.5
 _FEWEST_STEPS = 15
 """Share of the time that is left which a dive should take: later rounds take fewer steps, at least these,
-where the first one shows that it would take longer. A dive that time ends gives nothing: on all of Adult
-(t = 0.3) it took 31 processor s, of 33 that were left.
-"""
+where the first one shows that it would take longer. A dive that time ends gives nothing."""
 
-_SHARE = 0.3
+SHARE = 0.3
 """Share of the rows that are left which get a place in each round."""
 
 _MOST_LARGER = 40
 _PATIENCE = 16
 _RAREST = (8, 6, 4)
 """Under a distance: rows beyond k that classes are tried with, sizes without a better class after which that
-ends, and by how many eighths of a row a row may exceed the quota of its value.
-
-Limits of effort: on CMC (t = 0.3) half and twice of all three change no cell. On Adult (every twentieth row,
-t = 0.3) 8 sizes cost 1.7 and 3.0 % more than 16 in two runs, 4 of them 2.9 and 4.1 %; half and twice of the
-others save 1.3 to 2.5 %, which is what dives scatter by.
-"""
+ends, and by how many eighths of a row a row may exceed the quota of its value."""
 
 
 _WORK_PER_STEP = 10_000_000
@@ -112,125 +85,98 @@ class _Instances(NamedTuple):
     vector: Numbers
 
 
-def dive_under_models(
-    table: RowTypeTable,
-    mask: PatternMask,
-    request: SolveRequest,
-    clock: Clock,
-    prices: Numbers,
-) -> Solution | None:
-    """Build a solution from prices that prove a lower bound under privacy models.
+@dataclass(frozen=True)
+class DiveTask:
+    """What dives under privacy models work on.
 
     Parameters
     ----------
     table : RowTypeTable
         Without an entity.
-    mask : PatternMask
-        Its vectors are all that are allowed.
+    classes : FormableClasses
+        The classes that a release may have, with what the models demand of them.
+    fields : LevelFields
+        Where the level of each column stands in a pattern vector.
     prices : ndarray of int64, shape (n,)
         Valid prices in units of 1 / `PRICE_UNIT`.
-
-    Returns
-    -------
-    Solution or None
-        None if there is nothing to settle, or time is over.
-
-    Notes
-    -----
-    Classes of a model that is demanded by more than numbers and shares of values may violate it: these are
-    suppressed fully and filled, see `repair_and_improve`.
+    clock : Clock
+        Ends a dive, which then gives nothing.
     """
-    nothing = np.empty(0, dtype=np.int64)
-    held = Solution(nothing, nothing, nothing)
-    return _dive_for_the_rest(table, mask, request, clock, prices, held, _SHARE)
+
+    table: RowTypeTable
+    classes: FormableClasses
+    fields: LevelFields
+    prices: Numbers
+    clock: Clock
+
+    @cached_property
+    def instances(self) -> _Instances:
+        """The instances in which a class costs little more than its prices.
+
+        Raises
+        ------
+        TimeOver
+        """
+        higher = (self.prices + np.abs(self.prices) * _MARGIN).astype(np.int64)
+        vector, cost, length, member = [], [], [], []
+        room = _MOST_MEMBERS
+
+        def visit(groups: PricedGroups, costs: Numbers, levels: list[int]) -> bool:
+            nonlocal room
+            begin, members = list_members(groups)
+            vector.append(np.full(groups.groups, self.fields.pattern_of(levels), dtype=np.int64))
+            cost.append(costs.astype(np.float64))
+            length.append(np.diff(begin))
+            member.append(members)
+            room -= members.size
+            return room < 0
+
+        rows = PricedRows(self.table.rows, self.table.people, higher)
+        self.classes.visit_broken(rows, visit, self.clock.raising().heartbeat)
+        if not vector:
+            none = np.empty(0, dtype=np.int64)
+            return _Instances(Pool(np.empty(0), np.zeros(1, dtype=np.int64), none.astype(np.int32)), none)
+        begin = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(length))])
+        return _Instances(Pool(np.concatenate(cost), begin, np.concatenate(member)), np.concatenate(vector))
 
 
-def dive_again(
-    table: RowTypeTable,
-    mask: PatternMask,
-    request: SolveRequest,
-    clock: Clock,
-    prices: Numbers,
-    solution: Solution,
-    seed: int,
-) -> Solution | None:
-    """Take some classes of a solution apart and dive for their rows, the others staying as they are.
+def dive_under_models(task: DiveTask, held: Solution | None = None, share: float = SHARE) -> Solution | None:
+    """Build a solution from prices that prove a lower bound under privacy models.
 
     Parameters
     ----------
-    table, mask, request, clock, prices
-        As in `dive_under_models`.
-    solution : Solution
-        All its classes are allowed.
-    seed : int
-        Chooses the classes: the more a class costs beyond the prices of its rows, the likelier. With odd ones
-        that chooses the first class alone; the others are those that show fewest other values.
+    held : Solution, optional
+        Rows that stay where they are; the others get places.
+    share : float
+        Share of the rows that are left which get a place in each round.
 
     Returns
     -------
     Solution or None
-        It may be costlier. None if there is nothing to settle, or time is over.
-
-    Notes
-    -----
-    Shaw 1998, "Using constraint programming and local search methods to solve vehicle routing problems".
+        Rows without a place are fully suppressed, whatever such a class violates. So may other classes
+        where more is demanded than numbers and shares of values. None if there is nothing to settle, or time
+        is over.
     """
-    random = np.random.default_rng(seed)
-    classes = classes_of(solution.parts_of(table), solution.vector)
-    cost = suppression_costs(solution.vector, table.weights)
-    excess = np.maximum(cost - prices[solution.row_type] / PRICE_UNIT, 0.0) * solution.rows
-    of_class = np.bincount(classes.class_of, weights=excess, minlength=len(classes))
-    size = np.bincount(classes.class_of, weights=solution.rows, minlength=len(classes))
-    # Smallest keys first are a draw in proportion to what is lost per row (Efraimidis and Spirakis 2006).
-    order = np.argsort(random.exponential(size=len(classes)) / np.maximum(of_class / size, CLOSE))
-    if seed % 2:
-        order = order[np.argsort(_apart(table, solution, classes, order[0])[order], kind="stable")]
-    taken = order[: np.searchsorted(np.cumsum(size[order]), random.uniform(*_TAKEN) * table.total_rows) + 1]
-    stays = ~np.isin(classes.class_of, taken)
-    held = Solution(solution.row_type[stays], solution.vector[stays], solution.rows[stays])
-    share = random.uniform(_SHARE / 2, 2 * _SHARE)
-    return _dive_for_the_rest(table, mask, request, clock, prices, held, share)
-
-
-def _apart(table: RowTypeTable, solution: Solution, classes: ClassTable, one: int) -> Numbers:
-    """Return for each class how many columns it shows with another value than one of them."""
-    part = np.empty(len(classes), dtype=np.int64)
-    part[classes.class_of] = np.arange(classes.class_of.size)
-    item = solution.row_type[part]
-    apart = np.zeros(len(classes), dtype=np.int64)
-    for column, cells in enumerate(table.cells):
-        shown = (classes.vectors >> column) & 1 == 0
-        apart += shown & shown[one] & (cells[item] != cells[item[one]])
-    return apart
-
-
-def _dive_for_the_rest(
-    table: RowTypeTable,
-    mask: PatternMask,
-    request: SolveRequest,
-    clock: Clock,
-    prices: Numbers,
-    held: Solution,
-    share: float,
-) -> Solution | None:
-    """Dive for the rows that have no place yet, and refine what comes of it and of those that have one."""
-    demands = class_demands(table, request.models)
-    if demands is None:
+    if task.classes.demands is None:
         return None
     try:
-        instances = _instances(table, mask, request.k, clock.raising(), prices, demands)
+        instances = task.instances
     except TimeOver:
         return None
+    table, nothing = task.table, np.empty(0, dtype=np.int64)
+    held = Solution(nothing, nothing, nothing) if held is None else held
     left = table.rows - _rows_of(table, held.row_type, held.rows)
-    placed = _settle_all(table, instances, demands, request.k, clock, prices, share, left.copy())
+    placed = _settle_all(
+        table, instances, task.classes.demands, task.classes.k, task.clock, task.prices, share, left.copy()
+    )
     if placed is None:
         return None
     row_type, instance, rows = placed
     types = np.concatenate([held.row_type, row_type, np.arange(len(table))])
-    vector = np.concatenate([held.vector, instances.vector[instance], np.full(len(table), mask.full)])
+    top = np.full(len(table), task.fields.top)
+    vector = np.concatenate([held.vector, instances.vector[instance], top])
     rest = left - _rows_of(table, row_type, rows)
-    solution = Solution.of_parts(types, vector, np.concatenate([held.rows, rows, rest]))
-    return refine_under_models(table, mask, request, clock, solution)
+    return Solution.of_parts(types, vector, np.concatenate([held.rows, rows, rest]))
 
 
 def _rows_of(table: RowTypeTable, row_type: Numbers, rows: Numbers) -> Numbers:
@@ -238,17 +184,13 @@ def _rows_of(table: RowTypeTable, row_type: Numbers, rows: Numbers) -> Numbers:
     return np.bincount(row_type, weights=rows, minlength=len(table)).astype(np.int64)
 
 
-def dive_for_people(
-    table: RowTypeTable, graph: Compatibility, k: int, clock: Clock, *, prices: Numbers, seed: int = 0
-) -> Solution | None:
+def dive_for_people(search: GraphSearch, clock: Clock, *, seed: int = 0) -> Solution | None:
     """Build a solution from prices where people have several rows, so that row types stay in one piece.
 
     Parameters
     ----------
-    graph : Compatibility
-        The graph of this table and k; best the part that `thin` returns.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
+    search : GraphSearch
+        With prices; best in the graph that `thin` returns.
     seed : int
         With others than 0 rounds settle a share of the rows that is drawn at random.
 
@@ -261,10 +203,11 @@ def dive_for_people(
     -----
     Row types without a place are suppressed fully, and others with them until these are k people.
     """
+    table, graph, k, prices = search.table, search.graph, search.k, search.prices
     demands = class_demands(table, NO_MODELS)
-    if demands is None:
+    if demands is None or prices is None:
         return None
-    share = np.random.default_rng(seed).uniform(_SHARE / 2, 2 * _SHARE) if seed else _SHARE
+    share = np.random.default_rng(seed).uniform(SHARE / 2, 2 * SHARE) if seed else SHARE
     instances = _Instances(Pool(np.floor(graph.cost * PRICE_UNIT), graph.begin, graph.member), graph.vector)
     placed = _settle_all(table, instances, demands, k, clock, prices, share)
     if placed is None:
@@ -275,39 +218,6 @@ def dive_for_people(
     return Solution.undivided(table, fill_rest(table, vector, k))
 
 
-def _instances(
-    table: RowTypeTable,
-    mask: PatternMask,
-    k: int,
-    clock: Clock,
-    prices: Numbers,
-    demands: ClassDemands,
-) -> _Instances:
-    """Return the instances in which a class costs little more than its prices."""
-    higher = (prices + np.abs(prices) * _MARGIN).astype(np.int64)
-    vector, cost, length, member = [], [], [], []
-    room = _MOST_MEMBERS
-
-    def visit(groups: PricedGroups, costs: Numbers, levels: list[int]) -> bool:
-        nonlocal room
-        begin, members = list_members(groups)
-        of = sum(level << column for column, level in enumerate(levels))
-        vector.append(np.full(groups.groups, of, dtype=np.int64))
-        cost.append(costs.astype(np.float64))
-        length.append(np.diff(begin))
-        member.append(members)
-        room -= members.size
-        return room < 0
-
-    classes = formable_classes(table, mask.vectors, k, demands)
-    classes.visit_broken(PricedRows(table.rows, table.people, higher), visit, clock.heartbeat)
-    if not vector:
-        nothing = np.empty(0, dtype=np.int64)
-        return _Instances(Pool(np.empty(0), np.zeros(1, dtype=np.int64), nothing.astype(np.int32)), nothing)
-    begin = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(length))])
-    return _Instances(Pool(np.concatenate(cost), begin, np.concatenate(member)), np.concatenate(vector))
-
-
 def _settle_all(
     table: RowTypeTable,
     instances: _Instances,
@@ -315,7 +225,7 @@ def _settle_all(
     k: int,
     clock: Clock,
     prices: Numbers,
-    share: float = _SHARE,
+    share: float = SHARE,
     left: Numbers | None = None,
 ) -> tuple[Numbers, Numbers, Numbers] | None:
     """Return row type, instance and number of the rows that got a place, None if none did."""
@@ -583,42 +493,3 @@ def _settle(
         done += taken.sum()
         is_open[number] = True
     return int(done)
-
-
-def refine_under_models(
-    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, solution: Solution
-) -> Solution:
-    """Let local search and flow take turns until neither gains, or time is over.
-
-    Parameters
-    ----------
-    solution : Solution
-        Any one of this table; classes that violate something are suppressed fully.
-    """
-    for _ in range(_MOST_TURNS):
-        before = solution.cost(table.weights)
-        parts = solution.parts_of(table)
-        found = repair_and_improve(parts, mask, request, clock, solution.vector, "prices").solution
-        solution = Solution.of_parts(solution.row_type[found.row_type], found.vector, found.rows)
-        better = None if clock.is_over() else _distributed(table, solution, request, clock)
-        solution = solution if better is None else better
-        if clock.is_over() or before - solution.cost(table.weights) <= _LEAST_GAIN * before:
-            break
-    return solution
-
-
-def _distributed(
-    table: RowTypeTable, solution: Solution, request: SolveRequest, clock: Clock
-) -> Solution | None:
-    """Distribute all rows among the classes at least cost, each of which stays allowed.
-
-    Returns None if models demand more than values or shares of one column, or the network would be too large.
-    """
-    models = request.models
-    if len(table.sensitive_columns) != 1:
-        return None
-    if models == PrivacyModels(p=models.p):
-        return reassign_sensitively(table, solution, request.k, models.p or 1, clock)
-    if models == PrivacyModels(l=models.l) and not table.has_entity:
-        return reassign_diversely(table, solution, request.k, models.l or 1, clock)
-    return None

@@ -15,24 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, anneal
 from kanon_pg.worker.solvers.annealing.graph import pairs_in_use, part_of
-from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.refinement.flow import cost_of
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
 from kanon_pg.worker.solvers.refinement.regions import improve_as_a_whole, improve_by_regions
 
 _MOST_KEPT = 30
-"""Solutions of a pool. Of Adult with 9 columns and k = 100 about 30 used 385 instances together, six 345."""
+"""Solutions of a pool."""
 
 _MOST_COST = 1.01
-"""What a solution may cost at most in relation to the best one.
-
-The greedy solution of Adult with 9 columns and k = 100 costs 4 % more; with its classes in the pool 80,307
-and 80,293 cells came of two rounds, without them 80,288 and 80,286 (one run each).
-"""
+"""What a solution may cost at most in relation to the best one."""
 
 _WARM = 0.1
 """First temperature of annealing among the classes of a pool, in usual costs, for k up to 25."""
@@ -59,17 +53,9 @@ class _PooledSolution(NamedTuple):
 
 @dataclass
 class SolutionPool:
-    """Solutions of one table over one graph, cheapest first.
+    """Solutions of one table in one graph, cheapest first."""
 
-    Parameters
-    ----------
-    graph : Compatibility
-        The graph of the table and `k`.
-    """
-
-    table: RowTypeTable
-    graph: Compatibility
-    k: int
+    search: GraphSearch
     _known: list[_PooledSolution] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -82,28 +68,32 @@ class SolutionPool:
 
     def add(self, solution: Solution) -> None:
         """Add a solution, unless one of the same cost is there; the costliest leave if they are too many."""
-        cost = cost_of(self.table, self.graph, solution)
+        cost = self.search.cost(solution)
         if any(cost == one.cost for one in self._known):
             return
-        pairs = pairs_in_use(self.table, self.graph, solution, self.k)
+        pairs = pairs_in_use(self.search, solution)
         known = [*self._known, _PooledSolution(cost, solution, pairs)]
         known.sort(key=lambda one: one.cost)
         most = _MOST_COST * known[0].cost
         self._known = [one for one in known if one.cost <= most][:_MOST_KEPT]
 
-    def united(self) -> Compatibility:
-        """Return the instances of all solutions, with whatever fits, and the fully suppressed one."""
-        lengths = np.diff(self.graph.begin)
-        stays = np.add.reduceat(self._is_used(), self.graph.begin[:-1], dtype=np.int64) > 0
-        return part_of(self.table, self.graph, np.repeat(stays, lengths))
+    def united(self) -> GraphSearch:
+        """Return the search among the instances of all solutions, with whatever fits, and of everybody."""
+        begin = self.search.graph.begin
+        stays = np.add.reduceat(self._is_used(), begin[:-1], dtype=np.int64) > 0
+        return self._within(np.repeat(stays, np.diff(begin)))
 
-    def used(self) -> Compatibility:
-        """Return the pairs that any solution uses, and the fully suppressed instance with everybody."""
-        return part_of(self.table, self.graph, self._is_used())
+    def used(self) -> GraphSearch:
+        """Return the search among the pairs that any solution uses, and the instance of everybody."""
+        return self._within(self._is_used())
+
+    def _within(self, kept: NDArray[np.bool_]) -> GraphSearch:
+        return self.search.within(part_of(self.search.table, self.search.graph, kept))
 
     def _is_used(self) -> NDArray[np.bool_]:
-        is_used = np.zeros(self.graph.edges, dtype=np.bool_)
-        is_used[self.graph.begin[-2] :] = True
+        graph = self.search.graph
+        is_used = np.zeros(graph.edges, dtype=np.bool_)
+        is_used[graph.begin[-2] :] = True
         for one in self._known:
             is_used[one.pairs] = True
         return is_used
@@ -113,10 +103,8 @@ def search_among(
     pool: SolutionPool,
     clock: Clock,
     *,
-    prices: NDArray[np.int64],
     seconds: float,
     seed: int,
-    rest_may_be_small: bool = False,
     scale: float = 1.0,
     share_of_time: float = _SHARE_OF_ALL_TIME,
 ) -> Solution:
@@ -126,8 +114,6 @@ def search_among(
     ----------
     pool : SolutionPool
         At least one solution.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
     seconds : float
         How long the search should take, > 0, turned into effort as in `refine`.
     scale : float
@@ -146,26 +132,18 @@ def search_among(
     Aggarwal, Orlin and Tai 1997, "Optimized crossover for the independent set problem", an exact method finds
     the best child of two parents.
     """
-    table, k = pool.table, pool.k
-    solution, is_tried = improve_as_a_whole(
-        table, pool.used(), pool.best, k, clock,
-        seconds=max(_SHARE_OF_WHOLE * seconds, share_of_time * (clock.left() or 0.0)),
-        rest_may_be_small=rest_may_be_small,
-    )  # fmt: skip
+    whole = max(_SHARE_OF_WHOLE * seconds, share_of_time * (clock.left() or 0.0))
+    solution, is_tried = improve_as_a_whole(pool.used(), pool.best, clock, seconds=whole)
     if is_tried:
         seconds *= 1.0 - _SHARE_OF_WHOLE
     if clock.is_over():
         return solution
     united = pool.united()
     solution = anneal(
-        table, united, solution, k, clock.limited_to(_SLOWER * _SHARE_OF_ANNEALING * seconds),
-        effort=int(_SHARE_OF_ANNEALING * seconds * EFFORT_PER_SECOND), prices=prices, seed=seed,
-        rest_may_be_small=rest_may_be_small, hottest=_WARM * scale,
+        united, solution, clock.limited_to(_SLOWER * _SHARE_OF_ANNEALING * seconds),
+        effort=int(_SHARE_OF_ANNEALING * seconds * EFFORT_PER_SECOND), seed=seed, hottest=_WARM * scale,
     )  # fmt: skip
     if clock.is_over():
         return solution
     effort = int((1.0 - _SHARE_OF_ANNEALING) * seconds * EFFORT_OF_REGIONS)
-    return improve_by_regions(
-        table, united, solution, k, clock, effort=effort, prices=prices, seed=seed,
-        rest_may_be_small=rest_may_be_small,
-    )  # fmt: skip
+    return improve_by_regions(united, solution, clock, effort=effort, seed=seed)

@@ -4,47 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, HOTTEST, anneal
 from kanon_pg.worker.solvers.annealing.graph import thin
-from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_for_people
-from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.refinement.flow import reassign
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
-from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
-from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 from kanon_pg.worker.solvers.side_by_side import Search, side_by_side
 
-# Measured by one call of `refine` with seed 1 on CMC (2 seconds of effort) and Adult with 9 columns
-# (3 seconds), k = 5 and 25, from the greedy solution: cells with half and with twice each value. It was one
-# seed: how much another one changes was not measured.
-
 _NEAR = 2.0
-"""Dives and annealing may use classes that exceed their prices by this many usual costs.
-
-Half: -0.05 to +0.57 %, twice: -0.04 to +0.11 %.
-"""
+"""Dives and annealing may use classes that exceed their prices by this many usual costs."""
 
 _LARGE = 25
 """Where k is larger, annealing gets more room and heat in proportion: steps move k rows at once."""
 
-_CORE = 0.3
-"""Integer programs may use classes that exceed their prices by this share of a usual cost.
-
-Half: -0.33 to +0.11 %, twice: -0.10 to +0.11 %.
-"""
-
 _AFTER_DIVE = 0.2
-"""First temperature of annealing after a dive, which is worth keeping for the most part.
-
-Half: -0.01 to 0 %, twice: -0.10 to +0.13 %.
-"""
+"""First temperature of annealing after a dive, which is worth keeping for the most part."""
 
 _SHARE_OF_STARTS = 0.5
 """Share of the effort of a round in which solutions are dived for and annealed."""
@@ -53,21 +31,14 @@ _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
 _EFFORT_PER_ROW = 2_500
-"""Effort beyond which annealing another dive is worth more than annealing longer.
-
-Adult with 9 columns, k = 100, rounds of ten dives of 2.5 seconds of effort: 80,163 cells after 196 seconds;
-of six dives of 5 seconds: 80,198 after 165, 80,190 after 218 (one run each).
-"""
+"""Effort beyond which annealing another dive is worth more than annealing longer."""
 
 _FEWEST = 3
 """Solutions that a search needs which looks at nothing but their classes."""
 
 _MOST_STARTS = 16
 _DIVED_ROWS_PER_SECOND = 12_000
-"""Rows of a table whose dives may be repeated so often per second of annealing.
-
-Half: -0.10 to +0.33 %; twice: 0 to +0.21 % (Adult with k = 25 and CMC).
-"""
+"""Rows of a table whose dives may be repeated so often per second of annealing."""
 
 _MOST_DIVES = 12
 _SHARE_OF_DIVES = 0.3
@@ -137,55 +108,41 @@ class Rounds:
 
 
 def refine(
-    table: RowTypeTable,
-    graph: Compatibility,
-    solution: Solution,
-    k: int,
+    pool: SolutionPool,
     clock: Clock,
     *,
-    prices: NDArray[np.int64],
     seconds: float,
     seed: int | None = None,
-    rest_may_be_small: bool = False,
     anew: bool = True,
-    pool: SolutionPool | None = None,
+    goes_on: bool = False,
 ) -> Solution:
     """Lower the weighted cost of a solution with the help of prices that prove a lower bound.
 
     Parameters
     ----------
-    graph : Compatibility
-        The graph of this table and k.
-    solution : Solution
-        Every class has at least k people.
+    pool : SolutionPool
+        At least one solution, in a graph with prices. Classes of those of earlier rounds are searched beside
+        the search for others, which are added, for the next round.
     clock : Clock
         Ends the search when time is over.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
     seconds : float
         How long the search should take, > 0. It is turned into effort that does not depend on the
         machine, so that the same input gives the same result unless time runs out, or an integer program
         takes so long that it is given up.
     seed : int, optional
         Seed of the random choices.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
     anew : bool
         Whether to begin with other solutions, half of the time. Otherwise only regions of what is known are
         searched.
-    pool : SolutionPool, optional
-        Solutions of earlier rounds over the same graph, whose classes are searched beside the search for
-        others; those of this round are added, for the next. Without it they are searched in this round.
+    goes_on : bool
+        Whether there may be later rounds. Otherwise the solutions of this one are searched in it, too.
 
     Returns
     -------
     Solution
-        Never costlier than `solution`.
+        The best of the pool.
     """
-    search = _Refinement(table, graph, k, clock, prices, rest_may_be_small)
-    goes_on = pool is not None
-    pool = SolutionPool(table, graph, k) if pool is None else pool
-    pool.add(solution)
+    search = _Refinement(pool.search, clock)
     seed = 0 if seed is None else seed
     if len(pool) >= _FEWEST:
         search.go_on(pool, seconds, seed, anew=anew)
@@ -198,12 +155,13 @@ def refine(
 class _Refinement:
     """What the steps of one refinement have in common."""
 
-    table: RowTypeTable
-    graph: Compatibility
-    k: int
+    search: GraphSearch
     clock: Clock
-    prices: NDArray[np.int64]
-    rest_may_be_small: bool
+
+    @property
+    def scale(self) -> float:
+        """How much more room and heat annealing gets."""
+        return max(1.0, self.search.k / _LARGE)
 
     def begin(self, pool: SolutionPool, seconds: float, seed: int, *, anew: bool, goes_on: bool) -> None:
         """Add solutions to a pool of few; improve the best where no later round puts them together."""
@@ -213,9 +171,7 @@ class _Refinement:
                 pool.add(found)
         if self.clock.is_over():
             return
-        if len(pool) < _FEWEST:
-            pool.add(self.improved(pool.best, later, seed))
-        elif not goes_on:
+        if len(pool) < _FEWEST or not goes_on:
             pool.add(self.recombined(pool, later, seed))
 
     def go_on(self, pool: SolutionPool, seconds: float, seed: int, *, anew: bool) -> None:
@@ -232,7 +188,7 @@ class _Refinement:
     def starts(self, solution: Solution, seconds: float, seed: int) -> list[Search]:
         """Return searches that anneal a dive each, or without dives the solution."""
         effort = int(seconds * EFFORT_PER_SECOND)
-        count = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.table.total_rows)))
+        count = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.search.table.total_rows)))
 
         def start(seed: int) -> Search:
             return lambda clock: replace(self, clock=clock).annealed(solution, seconds / count, seed)
@@ -245,58 +201,34 @@ class _Refinement:
 
     def recombined(self, pool: SolutionPool, seconds: float, seed: int) -> Solution:
         """Return the best that a search among the classes of all solutions finds."""
-        found = search_among(
-            pool, self.clock, prices=self.prices, seconds=seconds, seed=seed,
-            rest_may_be_small=self.rest_may_be_small, scale=max(1.0, self.k / _LARGE),
-        )  # fmt: skip
-        return found if self.clock.is_over() else self.reassigned(found)
-
-    def improved(self, solution: Solution, seconds: float, seed: int) -> Solution:
-        """Return the solution improved among the classes that hardly exceed their prices."""
-        found = improve_by_regions(
-            self.table, self.thin(solution, _CORE), solution, self.k, self.clock,
-            effort=int(seconds * EFFORT_OF_REGIONS), prices=self.prices, seed=seed,
-            rest_may_be_small=self.rest_may_be_small,
-        )  # fmt: skip
+        found = search_among(pool, self.clock, seconds=seconds, seed=seed, scale=self.scale)
         return found if self.clock.is_over() else self.reassigned(found)
 
     def annealed(self, solution: Solution, seconds: float, seed: int) -> Solution:
         """Return a dive from the prices, annealed; without one anneal the solution."""
         dived = self.dived(solution, seconds, seed)
-        scale = max(1.0, self.k / _LARGE)
-        start, hottest = (solution, HOTTEST) if dived is None else (dived, _AFTER_DIVE * scale)
+        start, hottest = (solution, HOTTEST) if dived is None else (dived, _AFTER_DIVE * self.scale)
         if self.clock.is_over():
             return start
-        near = self.thin(start, _NEAR * scale)
-        found = anneal(
-            self.table, near, start, self.k, self.clock.limited_to(_SLOWER * seconds),
-            effort=int(seconds * EFFORT_PER_SECOND), prices=self.prices, seed=seed,
-            rest_may_be_small=self.rest_may_be_small, hottest=hottest,
-        )  # fmt: skip
+        near, clock = self.near(start, _NEAR * self.scale), self.clock.limited_to(_SLOWER * seconds)
+        effort = int(seconds * EFFORT_PER_SECOND)
+        found = anneal(near, start, clock, effort=effort, seed=seed, hottest=hottest)
         return found if self.clock.is_over() else self.reassigned(found)
 
     def dived(self, solution: Solution, seconds: float, seed: int) -> Solution | None:
         """Return the best of some dives, None if there is none; it shows before annealing which is best."""
-        core, clock = self.thin(solution, _NEAR), self.clock.part(_SHARE_OF_DIVES)
-        if self.table.has_entity:
-            return dive_for_people(self.table, core, self.k, clock, prices=self.prices, seed=seed)
-        often = int(seconds * _DIVED_ROWS_PER_SECOND / self.table.total_rows)
-        dives = max(1, min(_MOST_DIVES, often))
-        found = [
-            dive(
-                self.table, core, self.k, clock,
-                prices=self.prices, seed=seed * _MOST_DIVES + turn, rest_may_be_small=self.rest_may_be_small,
-            )
-            for turn in range(dives)
-        ]  # fmt: skip
-        usable = [one for one in found if one is not None]
-        return min(usable, key=lambda one: cost_of(self.table, self.graph, one)) if usable else None
+        near, clock = self.near(solution, _NEAR), self.clock.part(_SHARE_OF_DIVES)
+        table = self.search.table
+        if table.has_entity:
+            return dive_for_people(near, clock, seed=seed)
+        dives = max(1, min(_MOST_DIVES, int(seconds * _DIVED_ROWS_PER_SECOND / table.total_rows)))
+        found = [dive(near, clock, seed=seed * _MOST_DIVES + turn) for turn in range(dives)]
+        return min((one for one in found if one is not None), key=self.search.cost, default=None)
 
     def reassigned(self, solution: Solution) -> Solution:
         """Return the solution with all rows in their best places."""
-        return reassign(self.table, self.graph, solution, self.k, rest_may_be_small=self.rest_may_be_small)
+        return reassign(self.search, solution)
 
-    def thin(self, solution: Solution, most: float) -> Compatibility:
-        """Return the graph without classes that exceed their prices by more than some usual costs."""
-        unit = float(self.table.weights.mean())
-        return thin(self.table, self.graph, solution, self.k, self.prices, most * unit)
+    def near(self, solution: Solution, most: float) -> GraphSearch:
+        """Return the search without classes that exceed their prices by more than some usual costs."""
+        return self.search.within(thin(self.search, solution, most * self.search.usual))

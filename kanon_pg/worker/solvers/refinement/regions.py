@@ -19,6 +19,7 @@ from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.exact.integer_program import Effort
 from kanon_pg.worker.solvers.exact.network import slices
 from kanon_pg.worker.solvers.exact.sub_problem import SubProblem, solve_near_relaxation, solve_sub_problem
+from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 Numbers = NDArray[np.int64]
@@ -70,19 +71,10 @@ class Layout:
         return Solution.of_parts(self.row_type, self.graph.vector[self.instance], self.rows)
 
 
-def layout_of(
-    table: RowTypeTable, graph: Compatibility, solution: Solution, k: int, rest_may_be_small: bool
-) -> Layout:
-    """Return the layout of a solution; costs never rise.
-
-    Parameters
-    ----------
-    graph : Compatibility
-        The graph of this table and k, or a part of it that has the classes of the solution.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
-    """
-    problem, held_by = problem_of(table, graph, solution, k, rest_may_be_small)
+def layout_of(search: GraphSearch, solution: Solution) -> Layout:
+    """Return the layout of a solution, whose classes the graph has; costs never rise."""
+    problem, held_by = problem_of(search, solution)
+    table, graph = search.table, search.graph
     start, instance = graph.instances_of
     row_type = np.repeat(np.arange(len(table)), np.diff(start))
     place = np.searchsorted(
@@ -90,7 +82,7 @@ def layout_of(
     )
     rows = np.zeros(row_type.size, dtype=np.int64)
     np.add.at(rows, place, problem.rows)
-    limits = np.full(len(graph), k, dtype=np.int64)
+    limits = np.full(len(graph), search.k, dtype=np.int64)
     limits[-1] = problem.limits[1]
     return Layout(table, graph, limits, row_type, rows)
 
@@ -278,8 +270,7 @@ _MOST_PAIRS = 200_000
 """Pairs of a row type and an instance in the first region, and in the smallest and largest."""
 
 _MOST_PAIRS_AS_A_WHOLE = 30_000
-"""Pairs of a program of everything up to which it is tried: with 15,000 (20 solutions of Adult with 9 columns
-and k = 25) it takes 27 seconds."""
+"""Pairs of a program of everything up to which it is tried."""
 
 _LARGER = 1.15
 _SMALLER = 0.9
@@ -287,11 +278,10 @@ _MUCH_SMALLER = 0.8
 """How regions grow when one was solved, shrink when that took long, and when it was not solved."""
 
 _NODES = 20
-"""Most nodes of the search tree of one region: half and twice change no cell on CMC (as in `refine`)."""
+"""Most nodes of the search tree of one region."""
 
 _NODES_OF_WHOLE = 1
-"""The same for a program of everything. Of pairs that 7 solutions of Adult with 9 columns and k = 25 use, all
-with 60,378 cells or more, the first node finds 60,156 after 19 seconds; 20 nodes find 60,155 after 121."""
+"""The same for a program of everything."""
 
 EFFORT_PER_SECOND = 20_000_000
 """Effort that takes about a second: steps of the simplex method times pairs of the program."""
@@ -307,16 +297,7 @@ _LONGEST_CALL = 12.0
 
 
 def improve_by_regions(
-    table: RowTypeTable,
-    graph: Compatibility,
-    solution: Solution,
-    k: int,
-    clock: Clock,
-    *,
-    effort: int,
-    prices: NDArray[np.int64] | None = None,
-    seed: int | None = None,
-    rest_may_be_small: bool = False,
+    search: GraphSearch, solution: Solution, clock: Clock, *, effort: int, seed: int | None = None
 ) -> Solution:
     """Lower the weighted cost of a solution by integer programs on parts of it.
 
@@ -326,8 +307,9 @@ def improve_by_regions(
 
     Parameters
     ----------
-    graph : Compatibility
-        The graph of this table and k; best the part that `thin` returns, which makes regions larger.
+    search : GraphSearch
+        With prices regions begin where classes cost much more than the prices of their rows. The fewer
+        pairs the graph has, the larger regions are.
     solution : Solution
         Every class has at least k people and is an instance of the graph.
     clock : Clock
@@ -335,12 +317,8 @@ def improve_by_regions(
     effort : int
         Ends the search: steps of the simplex method times pairs, so that the same input gives the same
         result unless time runs out.
-    prices : ndarray of int64, shape (n,), optional
-        Valid prices: regions begin where classes cost much more than the prices of their rows.
     seed : int, optional
         Seed of the random choices.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
 
     Returns
     -------
@@ -351,12 +329,12 @@ def improve_by_regions(
     -----
     Shaw 1998, "Using constraint programming and local search methods to solve vehicle routing problems".
     """
-    layout = layout_of(table, graph, solution, k, rest_may_be_small)
+    layout = layout_of(search, solution)
     random = np.random.default_rng(0 if seed is None else seed)
     most_pairs, used, most_work = float(_FIRST_PAIRS), 0, max(EFFORT_PER_SECOND, _MOST_EFFORT * effort)
     while used < effort and not clock.is_over():
         clock.report("neighbourhood", used / effort)
-        first = _draw_instance(layout, prices, random)
+        first = _draw_instance(layout, search.prices, random)
         layout, is_solved, work = _solve_region(layout, first, int(most_pairs), random, clock)
         used += work
         if is_solved:
@@ -368,23 +346,16 @@ def improve_by_regions(
 
 
 def improve_as_a_whole(
-    table: RowTypeTable,
-    graph: Compatibility,
-    solution: Solution,
-    k: int,
-    clock: Clock,
-    *,
-    seconds: float,
-    rest_may_be_small: bool = False,
+    search: GraphSearch, solution: Solution, clock: Clock, *, seconds: float
 ) -> tuple[Solution, bool]:
     """Lower the weighted cost of a solution by one integer program of everything, if that is small enough.
 
     Parameters
     ----------
-    table, solution, k, clock, rest_may_be_small
+    search : GraphSearch
+        The graph has the pairs that `solution` uses, and a few others.
+    solution, clock
         As in `improve_by_regions`.
-    graph : Compatibility
-        The pairs that `solution` uses, and a few others.
     seconds : float
         After which the program is given up, should it not have ended: then what is found depends on the
         machine.
@@ -400,7 +371,7 @@ def improve_as_a_whole(
     -----
     It opens what its linear relaxation does (`solve_near_relaxation`), so there may be better answers.
     """
-    layout = layout_of(table, graph, solution, k, rest_may_be_small)
+    layout = layout_of(search, solution)
     region = region_of(layout, np.unique(layout.instance[layout.rows > 0]))
     if region.problem.member.size > _MOST_PAIRS_AS_A_WHOLE:
         return solution, False
