@@ -48,6 +48,7 @@ lint: development ## check style, formatting, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.sizes
 	$(BIN)/shellcheck $(SCRIPTS)
 
 fmt: development ## format the code and repair what can be repaired

@@ -37,6 +37,7 @@ _SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
 _IMPORTED = re.compile(rf"^from (kanon_pg\.(?:{'|'.join(_SOURCES)})[.\w]*) import".encode(), re.MULTILINE)
+_MADE_OF = re.compile(r"-(kanon_pg[\w.]*)-([0-9a-f]{16})\.")
 _MARK = "compiled-"
 _FILLED = "filled"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -105,7 +106,7 @@ def fill(own: Path, store: Path) -> None:
 
 
 def share(own: Path, store: Path) -> None:
-    """Copy an own folder into a store that every account may read.
+    """Copy what an own folder has of these sources into a store that every account may read.
 
     Raises
     ------
@@ -116,6 +117,9 @@ def share(own: Path, store: Path) -> None:
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
     _copy(own, store, mode=0o644)
+    for name in os.listdir(store):
+        if not _is_of_these_sources(name):
+            (store / name).unlink(missing_ok=True)
 
 
 def mark(own: Path, kernels: str) -> None:
@@ -159,6 +163,19 @@ def environment() -> str:
     return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
 
 
+def name_of(module: str) -> str:
+    """Return by what the files of a module's kernels are known; it changes with what `sources` covers.
+
+    Numba compares a stamp inside its files, but not before it has loaded types that other sources may lack.
+    """
+    return f"{module}-{sources(module)[:16]}"
+
+
+def _is_of_these_sources(name: str) -> bool:
+    made_of = _MADE_OF.search(name)
+    return made_of is None or made_of[0][1:-1] == name_of(made_of[1])
+
+
 @functools.cache
 def sources(module: str | None = None) -> str:
     """Return what changes with a module and all that it imports, or with any module unless one is named."""
@@ -199,7 +216,8 @@ def _copy(source: Path, target: Path, mode: int) -> None:
             status = os.fstat(file.fileno())
             copy = target / name
             is_later = not copy.exists() or copy.stat().st_mtime_ns < status.st_mtime_ns
-            if is_later and name != _FILLED and not status.st_mode & _OTHERS_WRITE:
+            is_wanted = name != _FILLED and _is_of_these_sources(name)
+            if is_later and is_wanted and not status.st_mode & _OTHERS_WRITE:
                 _put(copy, file.read(), mode, status.st_mtime_ns)
 
 
@@ -222,9 +240,7 @@ def _private_folder_below(home: Path) -> Path:
         raise NotADirectoryError("the home is not an absolute path")
     _check_own(home)
     folder = home
-    # Numba keeps one version of a kernel: two packages in one folder would compile in turns
-    place = hashlib.sha256(os.fsencode(_PACKAGE)).hexdigest()[:12]
-    for name in (".cache", "kanon_pg", f"{environment()}-{place}"):
+    for name in (".cache", "kanon_pg", environment()):
         folder /= name
         folder.mkdir(mode=0o700, exist_ok=True)
         _check_own(folder)

@@ -7,7 +7,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,6 +124,6 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Progress) -> None:
 
     waiting, processors = iter(sets), min(len(sets), len(os.sched_getaffinity(0)))
     with ThreadPoolExecutor(processors) as pool:
-        for done in [pool.submit(work, waiting) for _ in range(processors)]:
-            done.result()
+        for done in as_completed([pool.submit(work, waiting) for _ in range(processors)]):
+            done.result()  # the first that ended is the one that failed
     work(iter(sets))

@@ -2,13 +2,14 @@
 
 Numba asks a locator of ours where code is (`NUMBA_CACHE_LOCATOR_CLASSES` in its documentation): in the
 account's own folder (see `kanon_pg.core.code_folders`), under names without the place of the sources, so that
-copies of the package share it, and with a stamp of all modules that a kernel can take anything from: Numba's
-own stamp is of the kernel's file alone, and compiled code contains what it calls.
+copies of the package share it, but with a digest of all modules that a kernel can take anything from: Numba
+compares the kernel's file alone, and compiled code contains what it calls.
 """
 
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 import numba
 
-from kanon_pg.core.code_folders import CODE_FOLDER, fill, own_folder, processor, sources, store_of
+from kanon_pg.core.code_folders import CODE_FOLDER, fill, name_of, own_folder, processor, store_of
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
@@ -26,13 +27,14 @@ Returned = TypeVar("Returned")
 class Locator:
     """Where Numba keeps the code of a kernel, and what it is compared by."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, file: str) -> None:
         self._module = module
+        self._file = file
 
     @classmethod
-    def from_function(cls, function: Callable[..., Any], _file: str) -> Self:
+    def from_function(cls, function: Callable[..., Any], file: str) -> Self:
         """Return the locator of a kernel."""
-        return cls(function.__module__)
+        return cls(function.__module__, file)
 
     def get_cache_path(self) -> str:
         """Return the folder."""
@@ -42,12 +44,12 @@ class Locator:
         """Do nothing: the folder exists."""
 
     def get_source_stamp(self) -> str:
-        """Return what changes with the module and all that it imports."""
-        return sources(self._module)
+        """Return what changes with the kernel's file."""
+        return hashlib.sha256(Path(self._file).read_bytes()).hexdigest()
 
     def get_disambiguator(self) -> str:
-        """Return what tells functions of one name apart."""
-        return self._module
+        """Return what distinguishes functions of one name."""
+        return name_of(self._module)
 
 
 def _own() -> Path:

@@ -95,6 +95,17 @@ def test_code_is_known_by_all_that_it_can_contain(monkeypatch, changed, is_other
     assert (code_folders.sources.__wrapped__(module) != before) == is_other
 
 
+def test_code_of_other_sources_is_neither_shared_nor_kept(own, store):
+    now = f"double-{code_folders.name_of('kanon_pg.worker.numbering')}.py311.nbi"
+    before = "double-kanon_pg.worker.numbering-0123456789abcdef.py311.nbi"
+    for folder in (own, store):
+        (folder / now).touch()
+        (folder / before).touch()
+    code_folders.share(own, store)
+    assert names(store) >= {now, "one"}
+    assert before not in names(store)
+
+
 @pytest.mark.parametrize("mode", [0o775, 0o757])
 @pytest.mark.parametrize("above", [False, True])
 def test_a_store_that_others_can_write_to_is_not_used(store, other, mode, above):
