@@ -31,7 +31,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.violations": "curator owner",
     "SELECT kanon.small_release_classes('patients')": "curator owner",
     "SELECT kanon.release_class_sizes('patients')": "curator owner",
-    "SELECT kanon_anonymize('patients', 5, '{age,sex}')": "reader owner",
+    "SELECT kanon_anonymize('patients', 5, '{age,sex}', options => '{\"remember\": 5}')": "reader owner",
     "SELECT kanon_declare('patients', quasi_identifiers => '{age}')": "reader owner",
     "SELECT kanon_hierarchy_define('mine', '[[\"1\"]]')": "curator owner",
     "SELECT kanon_hierarchy_build('mine', 'patients', 'age', '{\"builder\":\"prefix\"}')": "reader owner",
@@ -104,7 +104,7 @@ def test_roles_can_do_exactly_what_the_table_says(
     installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]
 ) -> None:
     with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
-        owner.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+        owner.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}', options => '{\"remember\": 5}')")
         owner.execute("SELECT kanon_hierarchy_build('ages', 'patients', 'age', '{\"builder\": \"prefix\"}')")
         owner.execute("SELECT kanon_hierarchy_define('codes', '[[\"1\"]]', '{\"shared\": true}')")
     storage, mapping = db.execute("SELECT storage::text, mapping::text FROM kanon.release").fetchone()
@@ -159,7 +159,7 @@ def test_what_was_revoked_from_analysts_stays_revoked_when_kanon_is_installed_ag
 ) -> None:
     """Else whoever may query a table could read its release after the next upgrade."""
     may = "SELECT has_table_privilege('kanon_analyst', 'safe.patients', 'SELECT')"
-    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}', options => '{\"remember\": 5}')")
     assert db.execute(may).fetchone() == (True,)
     db.execute("REVOKE SELECT ON safe.patients FROM kanon_analyst")
     db.execute(
@@ -169,7 +169,7 @@ def test_what_was_revoked_from_analysts_stays_revoked_when_kanon_is_installed_ag
     install(installed_dsn)
     assert db.execute(may).fetchone() == (False,)
     db.execute("SELECT kanon_drop('patients')")
-    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}', options => '{\"remember\": 5}')")
     assert db.execute(may).fetchone() == (False,)
 
 

@@ -167,9 +167,15 @@ def test_refusals_of_risk_and_identify(
 def test_a_gate_is_decided_for_a_table_with_several_releases(
     dsn: str, connection: psycopg.Connection, condition: str, code: int
 ) -> None:
-    connection.execute("create table people as select i as id, i / 4 as age from generate_series(0, 39) as i")
+    connection.execute(
+        "create table people as select i as id, i / 4 as age from generate_series(0, 39) as i;"
+        "alter table people add primary key (id)"
+    )
     for name in ("one", "two"):
-        connection.execute(f"select kanon_anonymize('people', 4, '{{age}}', release => '{name}')".encode())
+        connection.execute(
+            "select kanon_anonymize('people', 4, '{age}', release => %s, options => '{\"remember\": 1}')",
+            [name],
+        )
     done = kanon(dsn, "audit", "people", "--column=age", "--fail-on", condition, "--json")
     assert done.exit_code == code, done.stderr
     assert ["one", "two"] in [together["releases"] for together in json.loads(done.stdout)["together"]]

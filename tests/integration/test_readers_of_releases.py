@@ -26,7 +26,7 @@ insert into plain (id, zip, ward) select i, 'z' || i % 4, 'w' || i % 2 from gene
 def clinic(interface: Interface) -> Interface:
     """Yield an interface to a table with a release by zip, and one by ward that remembers."""
     interface.connection.execute(WARDS.encode())
-    publish(interface, "by_zip", "zip")
+    publish(interface, "by_zip", "zip", remember=3)
     publish(interface, "by_ward", "ward", remember=3)
     interface.notices.clear()
     return interface
@@ -156,4 +156,4 @@ def test_a_call_that_is_cancelled_during_the_comparison_ends(clinic: Interface) 
     if isinstance(ended.value, DatabaseError):
         assert ended.value.server_state == "57014"
     assert published_at(clinic) == before
-    assert clinic.connection.execute("select count(*) from kanon.remembered").fetchone() == (1,)
+    assert clinic.connection.execute("select count(*) from kanon.remembered").fetchone() == (2,)

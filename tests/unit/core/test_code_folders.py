@@ -24,13 +24,14 @@ def own(tmp_path):
 
 
 @pytest.fixture
-def store(tmp_path, own):
+def store(tmp_path, own, monkeypatch):
     """Return a store beside a package of its own, to which an own folder was copied."""
     package = tmp_path / "package"
     package.mkdir(mode=0o755)
     (package / "__init__.py").touch()
     code_folders.mark(own, "plain")
     store = code_folders.store_of(package)
+    monkeypatch.setattr(code_folders, "store_of", lambda: store)
     code_folders.share(own, store)
     return store
 
