@@ -170,9 +170,9 @@ _NOT_TRIED = {
     "default_table_access_method", "post_auth_delay", "backtrace_functions", "dynamic_library_path",
     "session_preload_libraries", "local_preload_libraries", "restrict_nonsystem_relation_kind",
     "lo_compat_privileges",
-    "exit_on_error", "stats_fetch_consistency", "jit_provider", "commit_delay", "huge_pages",
+    "exit_on_error", "stats_fetch_consistency", "jit_provider", "commit_delay", "huge_pages", "temp_buffers",
 }  # fmt: skip
-"""Settings that end calls, or name what this server does not have."""
+"""Settings that end calls, name what this server does not have, or are fixed once there were temporary tables."""
 
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "TimeZone": ("America/New_York", "Asia/Kathmandu", "<+03>-3", "Antarctica/Troll"),
