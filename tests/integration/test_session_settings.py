@@ -172,7 +172,7 @@ _NOT_TRIED = {
     "lo_compat_privileges",
     "exit_on_error", "stats_fetch_consistency", "jit_provider", "commit_delay", "huge_pages", "temp_buffers",
 }  # fmt: skip
-"""Settings that end calls, name what this server does not have, or are fixed once there were temporary tables."""
+"""Settings that end calls, name what this server lacks, or are fixed once there were temporary tables."""
 
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "TimeZone": ("America/New_York", "Asia/Kathmandu", "<+03>-3", "Antarctica/Troll"),
