@@ -1,6 +1,6 @@
-"""Where compiled kernels are: in the account's own folder, which is filled from a store beside the package.
+"""Where compiled solvers are kept: beside the package for every account, else in the account's own folder.
 
-Compiled code is kept as pickles, and loading a pickle runs code. So a store beside the package is trusted
+Compiled code is stored with pickles, and loading a pickle runs code. So a store beside the package is trusted
 exactly if nobody can write to it but root and the owner of the package, who could as well change the package
 itself. An account's own folder must be one that nobody else can write to, nor exchange by renaming: below the
 operating system user's own home, checked at every start. Where there is no such home, a private temporary
@@ -20,6 +20,7 @@ import re
 import stat
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,16 +33,18 @@ STORE = "_compiled"
 CODE_FOLDER = "KANON_PG_CODE"
 """Environment variable that names a worker's own folder."""
 
+KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
+"""Stands before every function of a source that is compiled."""
+
 _COMPILERS = ("numba", "llvmlite", "numpy")
 _SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
+_RUNNER = "warm_up.py"
 _IMPORTED = re.compile(rf"^from (kanon_pg\.(?:{'|'.join(_SOURCES)})[.\w]*) import".encode(), re.MULTILINE)
-_MADE_OF = re.compile(r"-(kanon_pg[\w.]*)-([0-9a-f]{16})\.")
+
 _MARK = "compiled-"
-_FILLED = "filled"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_PACKAGE = Path(kanon_pg.__file__).resolve().parent
 
 _INSTRUCTIONS = {
     "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
@@ -80,9 +83,14 @@ def own_folder() -> CodeFolder:
         return CodeFolder(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
 
 
-def store_of(package: Path = _PACKAGE) -> Path:
-    """Return the place of the store of this package or of a copy; it need not exist."""
+def store_of(package: Path) -> Path:
+    """Return the place of the store of a copy of this package, which need not exist."""
     return package / STORE / environment()
+
+
+def own_store() -> Path:
+    """Return the place of the store of this very package."""
+    return store_of(Path(kanon_pg.__file__).resolve().parent)
 
 
 def is_trusted(store: Path) -> bool:
@@ -95,18 +103,52 @@ def is_trusted(store: Path) -> bool:
         return False
 
 
-def fill(own: Path, store: Path) -> None:
-    """Copy into an own folder what a trusted store has of later date."""
-    if not is_trusted(store):
-        return
-    state = f"{store} {store.stat().st_mtime_ns}"
-    if _text(own / _FILLED) != state:
-        _copy(store, own, mode=0o600)
-        _put(own / _FILLED, state.encode(), 0o600)
+def code_in(store: Path, name: str) -> bytes | None:
+    """Return a file of a folder for compiled code, None if it is not there or others can write to it."""
+    try:
+        with (store / name).open("rb") as file:
+            return None if os.fstat(file.fileno()).st_mode & _OTHERS_WRITE else file.read()
+    except OSError:
+        return None
 
 
-def share(own: Path, store: Path) -> None:
-    """Copy what an own folder has of these sources into a store that every account may read.
+def folders(own: Path) -> tuple[Path, ...]:
+    """Return where compiled code is looked for, in this order.
+
+    Parameters
+    ----------
+    own : Path
+        This account's own folder.
+    """
+    store = own_store()
+    return (store, own) if is_trusted(store) else (own,)
+
+
+def mark(folder: Path, kernels: str) -> Path:
+    """Return the file that says that a set of kernels is compiled, for the sources as they are.
+
+    Its lines are the names of the set's files.
+    """
+    return folder / f"{_MARK}{kernels}-{_sources()}"
+
+
+def is_complete(kernels: str, among: tuple[Path, ...]) -> bool:
+    """Return whether a set of kernels is compiled, its files in any of some folders."""
+    names = _files_of(kernels, among)
+    return bool(names) and names <= {name for folder in among for name in _listed(folder)}
+
+
+def copy_to_store(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> None:
+    """Copy sets of kernels into a store, and remove from it what is outdated.
+
+    Parameters
+    ----------
+    sets : sequence of str
+        Sets that are complete.
+    among : tuple of Path
+        Folders that have their files.
+    store : Path
+        Made if missing; everybody may read it.
 
     Raises
     ------
@@ -116,22 +158,41 @@ def share(own: Path, store: Path) -> None:
     for folder in (store.parent, store):
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
-    _copy(own, store, mode=0o644)
-    for name in os.listdir(store):
-        if not _is_of_these_sources(name):
-            (store / name).unlink(missing_ok=True)
+    files = {kernels: _files_of(kernels, among) for kernels in sets}
+    for name in sorted({name for names in files.values() for name in names}):
+        if not (store / name).exists():
+            source = next(folder for folder in among if (folder / name).exists())
+            _put(store / name, (source / name).read_bytes())
+    # the marks come last: they say that the rest is there
+    for kernels, names in files.items():
+        _put(mark(store, kernels), "\n".join(sorted(names)).encode())
+    kept = {name for names in files.values() for name in names} | {mark(store, one).name for one in sets}
+    for name in set(_listed(store)) - kept:
+        (store / name).unlink()
 
 
-def mark(own: Path, kernels: str) -> None:
-    """Note that a set of kernels is compiled from the sources as they are."""
-    _put(own / f"{_MARK}{kernels}", sources().encode(), 0o600)
+def _files_of(kernels: str, among: tuple[Path, ...]) -> set[str]:
+    for folder in among:
+        with suppress(OSError):
+            return set(mark(folder, kernels).read_text().split())
+    return set()
 
 
-def is_complete(kernels: str, own: Path) -> bool:
-    """Return whether a set of kernels is compiled, in the own folder or in a trusted store."""
-    store = store_of()
-    folders = (own, store) if is_trusted(store) else (own,)
-    return any(_text(folder / f"{_MARK}{kernels}") == sources() for folder in folders)
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _put(target: Path, content: bytes) -> None:
+    part = target.with_name(f".part-{os.getpid()}")
+    try:
+        part.write_bytes(content)
+        part.chmod(0o644)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @functools.cache
@@ -143,10 +204,10 @@ def processor() -> str:
     if os.uname().machine != "x86_64":
         return "generic"
     try:
-        text = Path("/proc/cpuinfo").read_text()
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return "x86-64"
-    there = next((set(line.split()) for line in text.splitlines() if line.startswith("flags")), set[str]())
+    there = next((set(line.split()) for line in lines if line.startswith("flags")), set[str]())
     levels = list(_INSTRUCTIONS)
     return next(
         level for level in levels if all(_INSTRUCTIONS[low] <= there for low in levels[levels.index(level) :])
@@ -163,76 +224,25 @@ def environment() -> str:
     return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
 
 
-def name_of(module: str) -> str:
-    """Return by what the files of a module's kernels are known; it changes with what `sources` covers.
-
-    Numba compares a stamp inside its files, but not before it has loaded types that other sources may lack.
-    """
-    return f"{module}-{sources(module)[:16]}"
-
-
-def _is_of_these_sources(name: str) -> bool:
-    made_of = _MADE_OF.search(name)
-    return made_of is None or made_of[0][1:-1] == name_of(made_of[1])
-
-
 @functools.cache
-def sources(module: str | None = None) -> str:
-    """Return what changes with a module and all that it imports, or with any module unless one is named."""
-    files = _files()
-    waiting = list(files) if module is None else [module]
-    reached = set[str]()
+def _sources() -> str:
+    """Return what changes with files that have kernels, all that these import, and what runs them."""
+    top = Path(kanon_pg.__file__).resolve().parents[1]
+    package = Path(kanon_pg.__file__).resolve().parent
+    files = (file for part in _SOURCES for file in (package / part).rglob("*.py"))
+    waiting = [file for file in files if file.name == _RUNNER or KERNEL.search(file.read_bytes())]
+    found: dict[Path, bytes] = {}
     while waiting:
-        name = waiting.pop()
-        if name not in reached and name in files:
-            reached.add(name)
-            waiting += [one.decode() for one in _IMPORTED.findall(files[name])]
+        file = waiting.pop()
+        if file not in found and file.is_file():
+            found[file] = file.read_bytes()
+            # what runs all kernels imports everything
+            names = [] if file.name == _RUNNER else _IMPORTED.findall(found[file])
+            waiting += [top / f"{name.decode().replace('.', '/')}.py" for name in names]
     digest = hashlib.sha256()
-    for name in sorted(reached):
-        digest.update(f"{name}\n".encode() + hashlib.sha256(files[name]).digest())
-    return digest.hexdigest()
-
-
-@functools.cache
-def _files() -> dict[str, bytes]:
-    """Return the modules that kernels are in or take constants from."""
-    found = (file for part in _SOURCES for file in (_PACKAGE / part).rglob("*.py"))
-    return {
-        ".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts): file.read_bytes() for file in found
-    }
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text()
-    except OSError:
-        return None
-
-
-def _copy(source: Path, target: Path, mode: int) -> None:
-    """Copy the files that nobody else can write to and that are of later date; marks come last."""
-    for name in sorted(os.listdir(source), key=lambda name: (name.startswith(_MARK), name)):
-        with suppress(FileNotFoundError), (source / name).open("rb") as file:
-            status = os.fstat(file.fileno())
-            copy = target / name
-            is_later = not copy.exists() or copy.stat().st_mtime_ns < status.st_mtime_ns
-            is_wanted = name != _FILLED and _is_of_these_sources(name)
-            if is_later and is_wanted and not status.st_mode & _OTHERS_WRITE:
-                _put(copy, file.read(), mode, status.st_mtime_ns)
-
-
-def _put(target: Path, content: bytes, mode: int, time: int | None = None) -> None:
-    number, part = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            os.fchmod(file.fileno(), mode)
-        if time is not None:
-            os.utime(part, ns=(time, time))
-        os.replace(part, target)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
+    for file in sorted(found):
+        digest.update(f"{file.relative_to(top)}\n".encode() + hashlib.sha256(found[file]).digest())
+    return digest.hexdigest()[:16]
 
 
 def _private_folder_below(home: Path) -> Path:
@@ -250,15 +260,15 @@ def _private_folder_below(home: Path) -> Path:
 
 
 def _check_own(folder: Path) -> None:
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
         raise PermissionError("the folder is not this user's own")
     # The user's own group may write where the umask is 002; it has no other member.
-    own_group = status.st_gid == pwd.getpwuid(os.geteuid()).pw_gid
-    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not own_group):
+    own_group = found.st_gid == pwd.getpwuid(os.geteuid()).pw_gid
+    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not own_group):
         raise PermissionError("others can exchange what is in the folder")
 
 
 def _is_closed(folder: Path, owners: set[int]) -> bool:
-    status = folder.lstat()
-    return stat.S_ISDIR(status.st_mode) and status.st_uid in owners and not status.st_mode & _OTHERS_WRITE
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & _OTHERS_WRITE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -13,7 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kanon_pg
-from kanon_pg.core.code_folders import CodeFolder, fill, is_complete, is_trusted, own_folder, share, store_of
+from kanon_pg.core.code_folders import (
+    KERNEL,
+    CodeFolder,
+    copy_to_store,
+    folders,
+    is_complete,
+    is_trusted,
+    own_folder,
+    own_store,
+    store_of,
+)
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
@@ -21,9 +30,6 @@ from kanon_pg.runner.limits import default_memory_budget, more_free_memory
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
 
 _COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
-_KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
-
-Progress = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +51,15 @@ class CompilationReport:
     shared: bool
 
 
-def compile_ahead(progress: Progress, sets: Collection[str] = KERNELS) -> CompilationReport:
+def compile_ahead(
+    progress: Callable[[str, float | None], None], sets: Collection[str] = KERNELS
+) -> CompilationReport:
     """Compile what is not yet compiled, as many sets at once as there are processors.
 
     Parameters
     ----------
     progress : callable
-        Called with what is done and the share done, from several threads.
+        Called with what is done and the share done, from several threads, one at a time.
     sets : collection of str
         Names of `KERNELS`: what to compile.
 
@@ -65,65 +73,114 @@ def compile_ahead(progress: Progress, sets: Collection[str] = KERNELS) -> Compil
     KanonError
         A worker cannot be started, or failed.
     """
-    store = store_of()
+    store = own_store()
+    if is_trusted(store) and all(is_complete(one, (store,)) for one in sets):
+        return CompilationReport(str(store), (), shared=True)
     with _working_folder() as own:
-        missing = tuple(one for one in KERNELS if one in sets and not is_complete(one, own))
+        among = folders(own)
+        missing = tuple(one for one in KERNELS if one in sets and not is_complete(one, among))
         if missing:
             _compile(missing, own, progress)
         try:
-            share(own, store)
+            copy_to_store(_complete(among), among, store)
         except OSError:
             return CompilationReport(str(own), missing, shared=False)
     return CompilationReport(str(store), missing, shared=is_trusted(store))
 
 
 def share_compiled(package: Path) -> None:
-    """Give a copy of this package, of the same sources, what this one has compiled."""
+    """Give a copy of this package the sets that this one has compiled.
+
+    Parameters
+    ----------
+    package : Path
+        Folder of the copy, of the same sources; this account may write there.
+    """
     with _working_folder() as own:
-        share(own, store_of(package))
+        among = folders(own)
+        if done := _complete(among):
+            copy_to_store(done, among, store_of(package))
+
+
+def _complete(among: tuple[Path, ...]) -> tuple[str, ...]:
+    return tuple(one for one in KERNELS if is_complete(one, among))
 
 
 @contextmanager
 def _working_folder() -> Iterator[Path]:
     code = own_folder()
     try:
-        fill(code.folder, store_of())
         yield code.folder
     finally:
         if code.temporary:
             shutil.rmtree(code.folder, ignore_errors=True)
 
 
-def _compile(sets: tuple[str, ...], own: Path, progress: Progress) -> None:
-    """Compile sets side by side; the first failure ends the others.
+def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | None], None]) -> None:
+    """Compile sets, in as many worker processes as there are processors; the first failure ends the others.
 
-    Of two processes that add to the index of one kernel at the same time, one may be lost: a last process
-    runs all sets again, and compiles what is.
+    A process takes one set after the other, because it keeps what numba itself has compiled (sorting, making
+    arrays): that is a fifth of the work of each set.
     """
+    code = CodeFolder(own, temporary=False)
+    waiting = iter(sets)
     given_up = threading.Event()
-    package = Path(kanon_pg.__file__).parent
-    kernels = sum(len(_KERNEL.findall(file.read_bytes())) for file in package.rglob("*.py"))
+    report = _Report(progress, len(sets))
 
     def checkpoint() -> None:
         if given_up.is_set():
             raise InterruptedError
-        progress("compiling", min(1.0, len(list(own.glob("*.nbi"))) / kernels))
 
-    def work(waiting: Iterator[str]) -> None:
-        # one process for several sets: it keeps what Numba itself has compiled, a fifth of each
-        session = Session(lambda: launch.start_process(CodeFolder(own, temporary=False)), _COMPILER)
+    def work() -> None:
+        session = Session(lambda: launch.start_process(code), _COMPILER)
+        memory = default_memory_budget()
         try:
-            for one in waiting:
-                job = Job("compile", [b""], Caller(default_memory_budget(), checkpoint), {"kernels": one})
+            for kernels in waiting:
+                job = Job("compile", [b""], Caller(memory, checkpoint, report), {"kernels": kernels})
                 session.done(job, lambda _answer: None)
-        except BaseException:
-            given_up.set()
-            raise
+                report.one_set_more()
         finally:
             session.stop()
 
-    waiting, processors = iter(sets), min(len(sets), len(os.sched_getaffinity(0)))
+    processors = min(len(sets), len(os.sched_getaffinity(0)))
     with ThreadPoolExecutor(processors) as pool:
-        for done in as_completed([pool.submit(work, waiting) for _ in range(processors)]):
-            done.result()  # the first that ended is the one that failed
-    work(iter(sets))
+        try:
+            for one in as_completed([pool.submit(work) for _ in range(processors)]):
+                one.result()
+        except BaseException:
+            given_up.set()
+            raise
+
+
+class _Report:
+    """Reports the share done: of all kernels or, because a set has some of them alone, of the sets.
+
+    Which kernels a set has is known when it is compiled; what a worker reports is the name of one.
+
+    Parameters
+    ----------
+    sets : int
+        How many are compiled.
+    """
+
+    def __init__(self, progress: Callable[[str, float | None], None], sets: int) -> None:
+        self._progress = progress
+        self._ready = set[str]()
+        self._sets, self._sets_ready = sets, 0
+        self._lock = threading.Lock()
+        package = Path(kanon_pg.__file__).parent
+        self._count = sum(len(KERNEL.findall(file.read_bytes())) for file in package.rglob("*.py"))
+
+    def __call__(self, name: str, _share: float | None) -> None:
+        with self._lock:
+            self._ready.add(name)
+            self._tell()
+
+    def one_set_more(self) -> None:
+        with self._lock:
+            self._sets_ready += 1
+            self._tell()
+
+    def _tell(self) -> None:
+        of_kernels = min(1.0, len(self._ready) / self._count)
+        self._progress("compiling", max(of_kernels, self._sets_ready / self._sets))

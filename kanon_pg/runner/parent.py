@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from kanon_pg.core.certificate import CertificateTask
-from kanon_pg.core.code_folders import is_complete
+from kanon_pg.core.code_folders import folders, is_complete
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
@@ -191,7 +191,7 @@ def compile_solvers(
 
 def solvers_are_compiled(kernels: str) -> bool:
     """Whether `compile_solvers` would return at once."""
-    return is_complete(kernels, solver_session.start().code_folder)
+    return is_complete(kernels, folders(solver_session.start().code_folder))
 
 
 def _done(job: Job, parts: str, read: Callable[[Message], Found]) -> Found:

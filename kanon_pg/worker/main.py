@@ -73,7 +73,7 @@ def main(
 
     def work(job: Message, connection: socket.socket) -> Reply:
         if job.kind == "compile":
-            return _compile(warm_up, job.fields["kernels"])
+            return _compile(warm_up, job.fields["kernels"], _Reporter(connection))
         if job.kind == "audit":
             return _audit(job, auditor, _Reporter(connection))
         if job.kind == "group":
@@ -165,15 +165,15 @@ def _certify(job: Message, certifier: str, progress: Progress) -> Reply:
     return Reply("certified", {}, [answer.encode()])
 
 
-def _compile(warm_up: str, kernels: str) -> Reply:
+def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:
     with _importing():
         # only here: a worker of a test has no compiler
         module = importlib.import_module(warm_up)
         # 5 % of the processor time went into looking for garbage, of which a compiler makes little
         gc.freeze()
         gc.set_threshold(100_000)
-        module.warm_up(kernels)
-    mark(Path(os.environ[CODE_FOLDER]), kernels)
+        compiled = module.warm_up(kernels, lambda name: progress(name, None))
+    mark(Path(os.environ[CODE_FOLDER]), kernels).write_text("\n".join(compiled))
     return Reply("compiled")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from kanon_pg.worker.audit.column_sets import Persons
 from kanon_pg.worker.audit.projections import projections_of_suffixes
 from kanon_pg.worker.audit.violating import walks
 from kanon_pg.worker.clock import Clock, no_progress
+from kanon_pg.worker.compiled import used_files, watched
 from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.packed_numbers import buffer_of
 from kanon_pg.worker.patterns import all_patterns
@@ -42,7 +43,7 @@ from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 _SECONDS = 0.02
 
 
-def warm_up(kernels: str) -> None:
+def warm_up(kernels: str, report: Callable[[str], None] = lambda name: None) -> tuple[str, ...]:
     """Run every kernel of a set on tiny tables, with and without an entity.
 
     Compiled kernels are kept on disk (see `kanon_pg.worker.compiled`), so one call per installation suffices;
@@ -52,8 +53,17 @@ def warm_up(kernels: str) -> None:
     ----------
     kernels : str
         A name of `kanon_pg.core.solving.KERNELS`.
+    report : callable
+        Called with the name of each kernel that has become ready.
+
+    Returns
+    -------
+    tuple of str
+        The names of the files with the compiled code.
     """
-    _SETS[kernels]()
+    with watched(report):
+        _SETS[kernels]()
+    return used_files()
 
 
 def _solve_plainly() -> None:

@@ -3,117 +3,83 @@
 import os
 import pickle
 import shutil
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kanon_pg
 from kanon_pg.core import code_folders
+from kanon_pg.worker import compiled
+from kanon_pg.worker.compiled import kernel
 
 
 @pytest.fixture
-def own(tmp_path):
+def store(tmp_path, monkeypatch):
+    """Return a store beside a package of its own, published from a folder with one set."""
+    package = tmp_path / "kanon_pg"
+    for folder in ("core", "worker"):
+        shutil.copytree(Path(kanon_pg.__file__).parent / folder, package / folder)
+    (package / "__init__.py").touch()
+    monkeypatch.setattr(kanon_pg, "__file__", str(package / "__init__.py"))
     own = tmp_path / "own"
-    own.mkdir(mode=0o700)
+    own.mkdir()
     (own / "one").write_bytes(b"1")
     (own / "two").write_bytes(b"2")
-    return own
+    code_folders._sources.cache_clear()
+    code_folders.mark(own, "plain").write_text("one\ntwo")
+    store = code_folders.own_store()
+    code_folders.copy_to_store(["plain"], (own,), store)
+    yield store
+    code_folders._sources.cache_clear()
 
 
-@pytest.fixture
-def store(tmp_path, own, monkeypatch):
-    """Return a store beside a package of its own, to which an own folder was copied."""
-    package = tmp_path / "package"
-    package.mkdir(mode=0o755)
-    (package / "__init__.py").touch()
-    code_folders.mark(own, "plain")
-    store = code_folders.store_of(package)
-    monkeypatch.setattr(code_folders, "store_of", lambda: store)
-    code_folders.share(own, store)
-    return store
-
-
-@pytest.fixture
-def other(tmp_path):
-    """Return the empty folder of another account."""
-    other = tmp_path / "other"
-    other.mkdir(mode=0o700)
-    return other
-
-
-def names(folder):
-    return {file.name for file in folder.iterdir()}
-
-
-def test_what_is_shared_is_for_everybody(store, other):
+def test_what_was_published_is_complete_and_for_everybody(store):
     assert code_folders.is_trusted(store)
+    assert code_folders.folders(Path("own")) == (store, Path("own"))
+    assert code_folders.is_complete("plain", (store,))
+    assert not code_folders.is_complete("models", (store,))
+    assert code_folders.code_in(store, "two") == b"2"
     assert {file.stat().st_mode & 0o777 for file in store.iterdir()} == {0o644}
     assert {folder.stat().st_mode & 0o777 for folder in (store, store.parent)} == {0o755}
-    code_folders.fill(other, store)
-    assert names(other) == {"one", "two", "compiled-plain", "filled"}
-    assert {file.stat().st_mode & 0o777 for file in other.iterdir()} == {0o600}
-    assert code_folders.is_complete("plain", other)
-    assert not code_folders.is_complete("models", other)
 
 
-def test_the_later_file_stays(store, own, other):
-    code_folders.fill(other, store)
-    (other / "one").write_bytes(b"compiled here")
-    (own / "two").write_bytes(b"compiled there")
-    code_folders.share(own, store)
-    code_folders.fill(other, store)
-    assert ((other / "one").read_bytes(), (other / "two").read_bytes()) == (
-        b"compiled here",
-        b"compiled there",
-    )
-
-
-def test_a_set_of_other_sources_is_not_complete(own, monkeypatch):
-    code_folders.mark(own, "plain")
-    assert code_folders.is_complete("plain", own)
-    monkeypatch.setattr(code_folders, "sources", lambda: "others")
-    assert not code_folders.is_complete("plain", own)
+def test_a_set_without_all_of_its_files_is_not_complete(store, tmp_path):
+    (store / "one").unlink()
+    assert not code_folders.is_complete("plain", (store,))
+    assert code_folders.is_complete("plain", (store, tmp_path / "own"))
 
 
 @pytest.mark.parametrize(
-    ("changed", "is_other"),
+    ("source", "is_known"),
     [
-        ("worker.numbering", True),
-        ("worker.compiled", True),
-        ("core.packed", True),
-        ("worker.main", False),
+        ("worker/numbering.py", True),
+        ("worker/compiled.py", True),
+        ("core/packed.py", True),
+        ("worker/main.py", False),
     ],
 )
-def test_code_is_known_by_all_that_it_can_contain(monkeypatch, changed, is_other):
-    """The kernels of row types: their own module, those that it imports, and one that it does not."""
-    module, files = "kanon_pg.worker.row_types", dict(code_folders._files())
-    before = code_folders.sources(module)
-    files[f"kanon_pg.{changed}"] += b"# changed"
-    monkeypatch.setattr(code_folders, "_files", lambda: files)
-    assert (code_folders.sources.__wrapped__(module) != before) == is_other
+def test_other_sources_are_not_compiled(store, monkeypatch, source, is_known):
+    """A file with kernels, two that they import, and one that no kernel uses."""
+    file = store.parents[1] / source
+    file.write_text(file.read_text() + "# changed")
+    code_folders._sources.cache_clear()
+    assert code_folders.is_complete("plain", (store,)) != is_known
 
 
-def test_code_of_other_sources_is_neither_shared_nor_kept(own, store):
-    now = f"double-{code_folders.name_of('kanon_pg.worker.numbering')}.py311.nbi"
-    before = "double-kanon_pg.worker.numbering-0123456789abcdef.py311.nbi"
-    for folder in (own, store):
-        (folder / now).touch()
-        (folder / before).touch()
-    code_folders.share(own, store)
-    assert names(store) >= {now, "one"}
-    assert before not in names(store)
+def test_publishing_anew_removes_what_is_outdated(store, tmp_path):
+    own = tmp_path / "own"
+    code_folders.mark(own, "plain").write_text("one")
+    code_folders.copy_to_store(["plain"], (own,), store)
+    assert {file.name for file in store.iterdir()} == {"one", code_folders.mark(store, "plain").name}
 
 
 @pytest.mark.parametrize("mode", [0o775, 0o757])
 @pytest.mark.parametrize("above", [False, True])
-def test_a_store_that_others_can_write_to_is_not_used(store, other, mode, above):
+def test_a_store_that_others_can_write_to_is_not_used(store, mode, above):
     (store.parent if above else store).chmod(mode)
     assert not code_folders.is_trusted(store)
-    code_folders.fill(other, store)
-    assert names(other) == set()
+    assert code_folders.folders(Path("own")) == (Path("own"),)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -139,15 +105,14 @@ def test_a_store_behind_a_link_is_not_used(store, tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
-def test_a_file_that_others_can_write_to_is_not_used(store, other, mode):
+def test_a_file_that_others_can_write_to_is_not_loaded(store, mode):
     (store / "one").chmod(mode)
-    code_folders.fill(other, store)
-    assert names(other) == {"two", "compiled-plain", "filled"}
+    assert code_folders.code_in(store, "one") is None
 
 
-def test_no_store(tmp_path, other):
-    code_folders.fill(other, tmp_path / "package" / "_compiled" / "none")
-    assert names(other) == set()
+def test_no_store(tmp_path):
+    assert not code_folders.is_trusted(tmp_path / "package" / "_compiled" / "none")
+    assert code_folders.code_in(tmp_path / "none", "one") is None
 
 
 @pytest.mark.parametrize(
@@ -180,52 +145,114 @@ class _Trap:
         return os.mkdir, (self.file,)
 
 
-_PROGRAM = """
-import numpy as np
-from numba.core import event
-from kanon_pg.worker.numbering import number_values
-with event.install_recorder("numba:compile") as recorder:
-    number_values(np.arange(5))
-print(len(recorder.buffer))
-"""
-
-
-def compiled_with(own):
-    """Return how much a process compiles whose own folder is this one."""
-    environment = os.environ | {code_folders.CODE_FOLDER: str(own)}
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], env=environment, cwd="/", capture_output=True, text=True, check=True
-    )
-    return int(done.stdout)
-
-
 @pytest.fixture
-def without_store(tmp_path, monkeypatch):
-    """Have the package without what is compiled for this checkout."""
-    package = tmp_path / "elsewhere" / "kanon_pg"
-    ignored = shutil.ignore_patterns(code_folders.STORE, "__pycache__")
-    shutil.copytree(Path(kanon_pg.__file__).parent, package, ignore=ignored)
-    monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    return package
+def doubled():
+    """Return a kernel that nothing has called before."""
+
+    @kernel
+    def double(number: int) -> int:
+        return number + number
+
+    return double
 
 
-def test_copies_of_the_package_share_what_is_compiled(without_store, own, tmp_path, monkeypatch):
-    assert compiled_with(own) > 0
-    assert compiled_with(own) == 0
-    without_store.parent.rename(tmp_path / "moved")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "moved"))
-    assert compiled_with(own) == 0
-
-
-@pytest.mark.parametrize("is_trusted", [True, False])
-def test_only_a_trusted_store_is_loaded(without_store, own, other, tmp_path, is_trusted):
-    compiled_with(own)
-    store, sprung = code_folders.store_of(without_store), tmp_path / "sprung"
-    code_folders.share(own, store)
-    for file in store.glob("*.nb?"):
-        file.write_bytes(pickle.dumps(_Trap(sprung)))
-    if not is_trusted:
+@pytest.mark.parametrize("others_write", [False, True])
+def test_only_a_trusted_store_is_loaded(store, tmp_path, monkeypatch, doubled, others_write):
+    own, sprung = tmp_path / "account", tmp_path / "sprung"
+    own.mkdir()
+    monkeypatch.setattr(compiled, "_folders", lambda: code_folders.folders(own))
+    monkeypatch.setattr(compiled, "_own", lambda: own)
+    assert doubled(4) == 8
+    (name,) = (file.name for file in own.iterdir())
+    (store / name).write_bytes(pickle.dumps(_Trap(sprung)))
+    (store / name).chmod(0o644)
+    if others_write:
         store.chmod(0o777)
-    with suppress(subprocess.CalledProcessError):  # what is loaded is no code
-        compiled_with(other)
-    assert sprung.exists() == is_trusted
+    doubled._reset_overloads()
+    assert doubled(5) == 10
+    assert sprung.exists() != others_write
+
+
+def test_a_file_that_was_cut_off_is_written_anew(tmp_path, monkeypatch, doubled):
+    monkeypatch.setattr(compiled, "_folders", lambda: (tmp_path,))
+    monkeypatch.setattr(compiled, "_own", lambda: tmp_path)
+    assert doubled(4) == 8
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100])
+    doubled._reset_overloads()
+    assert doubled(5) == 10
+    assert len(file.read_bytes()) == len(whole)
+
+
+def made(step: int, called: int = 1):
+    """Return two kernels that are made anew: one that uses a constant, and one that calls it."""
+
+    @kernel
+    def inner(number: int) -> int:
+        return number + step
+
+    if called == 1:
+
+        @kernel
+        def outer(number: int) -> int:
+            return inner(number)
+
+    else:
+
+        @kernel
+        def outer(number: int) -> int:
+            return inner(number) + 2
+
+    return inner.py_func, outer.py_func
+
+
+def test_code_is_known_by_what_it_is_made_of():
+    digest = compiled._digest.__wrapped__
+    first, same, other, changed = made(3), made(3), made(4), made(3, called=2)
+    assert [digest(one) for one in first] == [digest(one) for one in same]
+    assert digest(first[0]) != digest(other[0])
+    assert digest(first[1]) != digest(other[1])  # compiled code contains what it calls
+    assert digest(first[0]) == digest(changed[0])
+    assert digest(first[1]) != digest(changed[1])
+
+
+def test_two_kernels_of_one_name_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled, "_folders", lambda: (tmp_path,))
+    monkeypatch.setattr(compiled, "_own", lambda: tmp_path)
+
+    def adding(step: int):
+        @kernel
+        def add(number: int) -> int:
+            return number + step
+
+        return add
+
+    assert adding(1)(1) == 2
+    with pytest.raises(TypeError, match="two kernels have the name"):
+        adding(2)(1)
+
+
+def test_a_kernel_does_not_use_a_whole_module_of_the_package():
+    @kernel
+    def lazy(number: int) -> int:
+        return number + compiled.STEP
+
+    with pytest.raises(TypeError, match=r"kanon_pg\.worker\.compiled"):
+        lazy(1)
+
+
+def test_kernels_are_not_compiled_again_for_narrow_numbers_and_constants(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled, "_folders", lambda: (tmp_path,))
+    monkeypatch.setattr(compiled, "_own", lambda: tmp_path)
+
+    @kernel
+    def inner(number: int) -> int:
+        return number + 1
+
+    @kernel
+    def outer(numbers) -> int:
+        return inner(numbers[0]) + inner(3) + inner(np.int64(4))
+
+    assert outer(np.array([5], dtype=np.int32)) == 15
+    assert sorted(file.name.split("-")[0] for file in tmp_path.iterdir()) == ["inner", "outer"]

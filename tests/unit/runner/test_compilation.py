@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,14 @@ def own(tmp_path, monkeypatch, call):
     package = tmp_path / "package"
     package.mkdir(mode=0o755)
     (package / "__init__.py").touch()
+    store = code_folders.store_of(package)
     own = tmp_path / "own"
     own.mkdir()
     monkeypatch.setattr(launch, "WARM_UP", "stub_warm_up")
     for module in (code_folders, compilation):
-        monkeypatch.setattr(module, "store_of", lambda folder=package: STORE_OF(folder))
+        monkeypatch.setattr(module, "own_store", lambda: store)
     monkeypatch.setattr(compilation, "own_folder", lambda: CodeFolder(own, temporary=False))
     return own
-
-
-STORE_OF = code_folders.store_of
 
 
 def compile_ahead(sets=KERNELS):
@@ -45,11 +44,11 @@ def test_every_set_is_compiled_once_and_shared(own):
     assert report.compiled == KERNELS
     assert report.shared
     store = Path(report.store)
-    assert all(code_folders.is_complete(one, store) for one in KERNELS)
+    assert all(code_folders.is_complete(one, (store,)) for one in KERNELS)
     assert {phase for phase, _ in shares} == {"compiling"}
     again, nothing = compile_ahead()
     assert (again.compiled, again.shared, nothing) == ((), True, [])
-    assert {(own / f"runs-{one}").read_text() for one in KERNELS} == {"xx"}  # a second time for what was lost
+    assert {(own / f"runs-{one}").read_text() for one in KERNELS} == {"x"}
 
 
 def test_the_command_names_every_set():
@@ -59,10 +58,18 @@ def test_the_command_names_every_set():
 def test_some_sets_now_and_the_others_later(own):
     report, _ = compile_ahead(("plain", "audit"))
     assert (report.compiled, report.shared) == (("plain", "audit"), True)
-    assert not code_folders.is_complete("models", own)
+    assert not code_folders.is_complete("models", (own, Path(report.store)))
     later, _ = compile_ahead()
     assert set(later.compiled) == set(KERNELS) - {"plain", "audit"}
-    assert all(code_folders.is_complete(one, own) for one in KERNELS)
+    assert all(code_folders.is_complete(one, (Path(report.store),)) for one in KERNELS)
+
+
+@pytest.mark.parametrize("sets", [("audit",), ("plain", "audit"), KERNELS], ids=len)
+def test_the_bar_fills(own, sets):
+    _, shares = compile_ahead(sets)
+    reached = [share for _, share in shares]
+    assert reached == sorted(reached)
+    assert reached[0] < reached[-1] == 1.0
 
 
 def test_what_this_account_has_compiled_is_only_copied(own):
@@ -72,24 +79,32 @@ def test_what_this_account_has_compiled_is_only_copied(own):
         file.unlink()
     again, _ = compile_ahead()
     assert (again.compiled, again.shared) == ((), True)
-    assert (store / "runs-plain").read_text() == "xx"
+    assert (store / "runs-plain").read_text() == "x"
+
+
+def test_a_lost_file_is_compiled_again(own):
+    report, _ = compile_ahead()
+    for folder in (own, Path(report.store)):
+        (folder / "runs-audit").unlink()
+    again, _ = compile_ahead()
+    assert (again.compiled, again.shared) == (("audit",), True)
 
 
 def test_a_package_that_cannot_be_written_to(own, monkeypatch):
     def refuse(*_):
         raise PermissionError
 
-    monkeypatch.setattr(compilation, "share", refuse)
+    monkeypatch.setattr(compilation, "copy_to_store", refuse)
     report, _ = compile_ahead()
     assert (report.store, report.shared) == (str(own), False)
-    assert all(code_folders.is_complete(one, own) for one in KERNELS)
+    assert all(code_folders.is_complete(one, (own,)) for one in KERNELS)
 
 
 def test_a_failure_is_told_and_publishes_nothing(own):
     (own / "broken").touch()
     with pytest.raises(SolverError, match="internal error"):
         compile_ahead()
-    assert not code_folders.store_of().exists()
+    assert not code_folders.own_store().exists()
 
 
 def test_an_account_without_a_home_compiles_for_all(own, tmp_path, monkeypatch):
@@ -105,11 +120,13 @@ def test_a_copy_of_the_package_gets_what_is_compiled(own, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "__init__.py").touch()
+    compilation.share_compiled(copy)
+    assert os.listdir(copy) == ["__init__.py"]
     compile_ahead()
     compilation.share_compiled(copy)
     store = code_folders.store_of(copy)
     assert code_folders.is_trusted(store)
-    assert {file.name for file in store.iterdir()} >= {f"compiled-{one}" for one in KERNELS}
+    assert all(code_folders.is_complete(one, (store,)) for one in KERNELS)
 
 
 MEMORY = 1 << 30
@@ -131,7 +148,7 @@ def nothing() -> None:
 def folder(tmp_path, call, monkeypatch):
     monkeypatch.setattr(launch, "WARM_UP", "stub_warm_up")
     monkeypatch.setattr(launch, "own_folder", lambda: CodeFolder(tmp_path, temporary=False))
-    monkeypatch.setattr(code_folders, "store_of", lambda: tmp_path / "package" / "no" / "store")
+    monkeypatch.setattr(code_folders, "own_store", lambda: tmp_path / "no store")
     return tmp_path
 
 

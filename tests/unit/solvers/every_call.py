@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba.core import event
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
@@ -22,6 +21,7 @@ from kanon_pg.core.solving import KERNELS, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
 from kanon_pg.worker.audit.auditor import work
 from kanon_pg.worker.clock import no_progress
+from kanon_pg.worker.compiled import watched
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.registry import METHODS, solve
 from kanon_pg.worker.warm_up import warm_up
@@ -136,14 +136,10 @@ def audit_everything() -> None:
 def main() -> None:
     for kernels in KERNELS:
         warm_up(kernels)
-    with event.install_recorder("numba:compile") as recorder:
+    left_out: list[str] = []
+    with watched(left_out.append):
         solve_everything()
         audit_everything()
-    left_out = [
-        f"{one.data['dispatcher'].py_func.__qualname__}{one.data['args']}"
-        for _, one in recorder.buffer
-        if one.is_start
-    ]
     sys.stdout.write("\n".join(left_out))
     sys.exit(bool(left_out))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kanon_pg.worker import compiled
 from kanon_pg.worker.compiled import inner_kernel, kernel
 
 
@@ -31,7 +32,11 @@ def _sum(numbers: NDArray[np.int64]) -> int:
     return _sum_of_copy(numbers)
 
 
-def test_a_kernel_may_create_arrays_though_one_that_counts_no_references_calls_it_first() -> None:
+def test_a_kernel_may_create_arrays_though_one_that_counts_no_references_calls_it_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "_own", lambda: tmp_path)
+    monkeypatch.setattr(compiled, "_folders", lambda: (tmp_path,))
     assert _sum(np.arange(5)) == 10
 
 
