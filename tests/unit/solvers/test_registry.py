@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.privacy_models import PrivacyModels
-from kanon_pg.core.solving import SolveRequest
+from kanon_pg.core.solving import KERNELS, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.row_types import RowTypeTable
@@ -152,6 +155,36 @@ def test_colliding_hashes_are_noticed():
     assert len(classes) == 1
     with pytest.raises(SolverError, match="taken for one class"):
         recount(packed, Solution.undivided(table, nothing_suppressed), classes.class_of)
+
+
+_WARM_UP = """
+import sys
+from kanon_pg.worker.compiled import watched
+from kanon_pg.worker.warm_up import warm_up
+ready = []
+with watched(ready.append):
+    warm_up(sys.argv[1])
+print(*ready)
+"""
+
+OF_A_SET = {
+    "plain": {"greedy", "mondrian", "local_search", "bounds", "exact", "annealing", "refinement"},
+    "models": {"models"},
+    "recoding": {"recoding"},
+    "audit": {"audit"},
+    "pairs": {"pairs"},
+}
+"""Folders and modules of the solvers whose kernels each set has, beside those that they share."""
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_warm_up_makes_every_kernel_of_a_set_ready(kernels):
+    # a process of its own: in this one, kernels are ready that other tests have used
+    done = subprocess.run(
+        [sys.executable, "-c", _WARM_UP, kernels], capture_output=True, text=True, check=True
+    )
+    parts = {part for name in done.stdout.split() for part in name.split(".")}
+    assert parts >= OF_A_SET[kernels]
 
 
 @pytest.mark.parametrize("stage", ["raise_prices", "search_exactly", "refine", "graph_around"])
