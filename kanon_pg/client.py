@@ -104,13 +104,20 @@ def as_owner(
     on_progress: Progress | None = None,
     *,
     granting: str = "grant_read",
+    along: Sequence[str] = (),
 ) -> Iterator[tuple[PsycopgDatabase, str]]:
-    """Open a transaction that acts as the owner role; yields it with the requesting role."""
+    """Open a transaction that acts as the owner role; yields it with the requesting role.
+
+    The reader of the relation may read the tables `along`, too, as far as the role can allow it.
+    """
     with _transaction(target) as connection:
         db = PsycopgDatabase(connection, on_progress)
         role = caller(db)
         if relation is not None:
-            db.row(statement(granting), describe(db, relation, role).oid)
+            oid = describe(db, relation, role).oid
+            db.row(statement(granting), oid)
+            if along:
+                db.row(statement("grant_read_tables"), oid, [describe(db, one, role).oid for one in along])
         _act_as(OWNER, db, role)
         with created_here(db):
             yield db, role
@@ -274,7 +281,7 @@ def anonymize(
     """Publish a release, see `AnonymizeRequest`; returns recounted figures and proven bounds."""
     request = request_of(AnonymizeRequest, (relation, k), options)
     request.check()
-    with as_owner(target, relation, on_progress) as (db, role):
+    with as_owner(target, relation, on_progress, along=request.tables or ()) as (db, role):
         return releasing.anonymize(db, request, role=role)
 
 

@@ -138,7 +138,9 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     marginal_divergence double precision, -- See kanon.measures.
     refreshed_at timestamptz, -- When kanon_refresh counted it last; NULL if not since it was published.
     termination text, -- See kanon.release_report.
-    source regclass -- What the materialized view reads of the base table, with the rights of the table's reader; NULL for a release over time.
+    source regclass, -- What the materialized view reads of the base table, with the rights of the table's reader; NULL for a release over time.
+    people_view regclass, -- View of the people of linked tables, which the release reads in place of its base table; NULL without such tables.
+    secret text -- Name of the secret of its pseudonyms; NULL without pseudonyms.
 );
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
 
@@ -147,6 +149,22 @@ CREATE TABLE IF NOT EXISTS kanon.release_lock (
     generation bigint NOT NULL DEFAULT 0 -- How often it was published; part of the names of its storage.
 );
 COMMENT ON TABLE kanon.release_lock IS 'One row per release name; a call locks its row, so that calls never interleave.';
+
+CREATE TABLE IF NOT EXISTS kanon.release_table (
+    release text NOT NULL, -- Name of the release, as in kanon.release.
+    name text PRIMARY KEY, -- Name of the view in schema safe.
+    relation regclass NOT NULL, -- The table.
+    place integer NOT NULL, -- Order of publishing: what a table is linked to comes before it.
+    storage regclass NOT NULL, -- The materialized view behind the view in safe.
+    source regclass NOT NULL, -- What that reads of the tables, with the rights of the reader of the release's base table.
+    figure regclass, -- What counts each person's rows in a table and all that hang on it; NULL if nobody can know their number.
+    key_columns name[] NOT NULL, -- Columns of the view that tell its rows apart, all pseudonyms; empty if no other table refers to it.
+    foreign_keys jsonb NOT NULL, -- Which columns of the view refer to which columns of which other view of the release.
+    base_rows bigint NOT NULL, -- Rows of the table when the release was published or refreshed.
+    rows bigint NOT NULL, -- Rows of the view then.
+    UNIQUE (release, place)
+);
+COMMENT ON TABLE kanon.release_table IS 'The further tables of releases of linked tables.';
 
 CREATE TABLE IF NOT EXISTS kanon.remembered (
     release text, -- Name of the release, as in kanon.release.
@@ -173,6 +191,13 @@ CREATE TABLE kanon.request (
     transaction xid8 NOT NULL DEFAULT pg_catalog.pg_current_xact_id() -- The transaction of the call; a row is good for no other.
 );
 COMMENT ON TABLE kanon.request IS 'Calls that are being served; empty between transactions.';
+
+CREATE TABLE IF NOT EXISTS kanon.secret (
+    name text PRIMARY KEY, -- release:... of one publication, gone with it; shared:... of what is given by name.
+    value bytea NOT NULL, -- 32 bytes that decide which pseudonym a key has.
+    created_at timestamptz NOT NULL DEFAULT pg_catalog.now() -- When it was made.
+);
+COMMENT ON TABLE kanon.secret IS 'Secrets of pseudonyms; nobody but kanon_owner reads them.';
 
 CREATE TABLE IF NOT EXISTS kanon.series (
     release text PRIMARY KEY, -- Name of the release, as in kanon.release.
@@ -212,7 +237,8 @@ COMMENT ON TABLE kanon.version IS 'One row: the installed version and what the i
 -- Who may use them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE
     kanon.base, kanon.declaration, kanon.hierarchy, kanon.hierarchy_value, kanon.link, kanon.protection, kanon.record,
-    kanon.record_mark, kanon.release, kanon.release_lock, kanon.remembered, kanon.series, kanon.version
+    kanon.record_mark, kanon.release, kanon.release_lock, kanon.release_table, kanon.remembered, kanon.secret, kanon.series,
+    kanon.version
 TO kanon_owner;
 GRANT SELECT ON TABLE kanon.base TO kanon_analyst, kanon_reader;
 GRANT SELECT ON TABLE

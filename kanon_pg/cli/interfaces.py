@@ -128,6 +128,8 @@ def _call(db: PsycopgDatabase, operation: Operation[Any], name: str, arguments: 
         check_time_limit(given["time_limit"])  # no interval can carry what is no number
     for relation in given.keys() & {"relation", "child", "parent"}:
         given[relation] = describe(db, given[relation]).oid
+    if given.get("tables"):
+        given["tables"] = [describe(db, table).oid for table in given["tables"]]
     return db.row(operation.statement(name), *operation.values(given))
 
 

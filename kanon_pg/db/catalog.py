@@ -143,6 +143,8 @@ class RelationFacts:
         Whether the role may read the whole relation.
     columns : tuple of ColumnFacts
         In the relation's order.
+    people : Identifier or None
+        A view of kanon's own that is read in its place and has these columns.
     """
 
     oid: int
@@ -155,11 +157,17 @@ class RelationFacts:
     reachable: bool
     selectable: bool
     columns: tuple[ColumnFacts, ...]
+    people: Identifier | None = None
 
     @property
     def identifier(self) -> Identifier:
         """The quoted, qualified name."""
         return Identifier.of(self.schema, self.name)
+
+    @property
+    def source(self) -> Identifier:
+        """What has its rows."""
+        return self.people or self.identifier
 
     @property
     def can_have_key(self) -> bool:

@@ -46,6 +46,7 @@ _KEYWORDS = {"column"}
 
 _CARRIERS = {
     "regclass": ("bigint", "{}::bigint::oid::regclass"),
+    "regclass[]": ("bigint[]", "{}::bigint[]::oid[]::regclass[]"),
     "name": ("text", "{}::text::name"),
     "name[]": ("text[]", "{}::text[]::name[]"),
     "jsonb": ("text", "{}::text::jsonb"),
@@ -240,7 +241,7 @@ def _default(kind: str, value: Any) -> str:
 
 
 def _read(name: str, kind: str, value: Any) -> Any:
-    if kind == "name[]":
+    if kind in ("name[]", "regclass[]"):
         return _read_names(name, value)
     return read_json(value) if kind == "jsonb" else value
 

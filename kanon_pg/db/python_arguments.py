@@ -100,6 +100,7 @@ _TYPES: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "text": (_is_text, "{} must be a text.", "Give a str."),
     "name": (_is_text, "{} must be a name.", "Give a str, for example 'zip'."),
     "regclass": (_is_text, "{} must be the name of a table or view.", "Give a str, for example 'patients'."),
+    "regclass[]": (_are_texts, "{} must be a list of names of tables.", "Give for example ['admissions']."),
     "name[]": (_are_texts, "{} must be a plain list of names.", "Give for example ['zip', 'sex']."),
     "text[]": (_are_texts, "{} must be a plain list of names.", "Give for example ['a', 'b']."),
 }

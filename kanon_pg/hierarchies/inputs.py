@@ -82,7 +82,7 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
     require_equality(db, (column,), "have a hierarchy")
     command = statement(
         "hierarchy_column_values",
-        relation=relation.identifier,
+        relation=relation.source,
         column=column.identifier,
         text=column.text(str(column.identifier)),
         is_zoned=column.base_type == "timestamptz",

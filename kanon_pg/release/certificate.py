@@ -99,7 +99,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
         db.progress("counting")
         with reading(db, base):
             counted = count_row_types(
-                db, base.identifier, plan.quasi_identifiers, plan.entity,
+                db, plan.base.source, plan.quasi_identifiers, plan.entity,
                 sensitive=plan.model_columns, memory_bytes=memory,
             )  # fmt: skip
         if not counted.rows:

@@ -16,10 +16,22 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.compare.side_by_side import notice_side_by_side
+from kanon_pg.release.linked.people import LinkedPeople, define_people
+from kanon_pg.release.linked.publishing import (
+    StoredTable,
+    count_tables,
+    name_tables,
+    record_tables,
+    recount_tables,
+    refresh_tables,
+    show_tables,
+    store_tables,
+)
 from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
 from kanon_pg.release.plan.base import OWNER, require_readable_base
 from kanon_pg.release.plan.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.plan.planning import plan_release, recorded_plan
+from kanon_pg.release.plan.pseudonyms import make_secret
 from kanon_pg.release.plan.record import ReleaseRecord, existing_release, find_release, is_shown
 from kanon_pg.release.plan.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.publish.building import BuiltRelease, build_release
@@ -74,7 +86,8 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     request.check()
     with exact_text(db):
         role = caller(db) if role is None else role
-        plan = plan_release(db, request, role)
+        people = define_people(db, request, role) if request.tables else None
+        plan = plan_release(db, request, role, None if people is None else people.planned)
         require_sensitive(request, plan.sensitive)
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
@@ -86,19 +99,29 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     generation = _queue_for(db, plan.name)
     with working_memory(db, memory), exact_text(db):
         require_no_series(db, work)
+        if plan.secret is not None:
+            make_secret(db, plan.secret)
         if request.over_time is None:
-            return _publish(work, build_release(work, generation))
+            return _publish(work, build_release(work, generation), people=people)
         refuse_over_time(db, plan.base)
         return _publish(work, *start_series(work, generation))
 
 
-def _publish(work: PublishingCall, built: BuiltRelease, version: Version | None = None) -> ReleaseReport:
+def _publish(
+    work: PublishingCall,
+    built: BuiltRelease,
+    version: Version | None = None,
+    *,
+    people: LinkedPeople | None = None,
+) -> ReleaseReport:
     """Record what was built and show it in the place of what was published before.
 
     Parameters
     ----------
     version : Version, optional
         What it is as the first version of a release over time.
+    people : LinkedPeople, optional
+        Linked tables, which are stored and shown with it.
     """
     db, request, plan, names = work.db, work.request, built.plan, built.names
     db.progress("publishing")
@@ -107,6 +130,9 @@ def _publish(work: PublishingCall, built: BuiltRelease, version: Version | None 
     if number == 1:
         notice_forgotten(db, plan.view, remembered_versions(db, plan.name))
     superseded = None if previous is None else forget_release(db, previous, keep_versions=number > 1)
+    stored: tuple[StoredTable, ...] = ()
+    if people is not None:
+        stored = store_tables(db, people, plan, names.storage, named=request.release is not None)
     report = replace(built.report, elapsed=time.monotonic() - work.started)
     store_release(db, plan, request, report, built.losses, names, role=work.role, changes=built.changes)
     if version is not None:
@@ -120,13 +146,27 @@ def _publish(work: PublishingCall, built: BuiltRelease, version: Version | None 
     with shown_after(db, plan, built.shown, k=request.k, unseen_by=built.unseen_by):
         check_beside_queries(db, release=plan.name)
         notice_side_by_side(db, plan.name, role=work.role)
+    if people is not None:
+        _show_linked(work, people, stored, names.storage)
     if superseded is not None:
-        drop_superseded(db, superseded)
+        drop_superseded(db, superseded, shown=[one.view.name for one in stored])
+    name_tables(db, stored)
     if built.shown == names.storage:
         notice_telling(db, work.plan, names.storage, rows=built.rows)
         name_storage(db, plan.name, names.storage)
     notice_much_suppressed(db, request, plan, report)
     return report
+
+
+def _show_linked(
+    work: PublishingCall, people: LinkedPeople, stored: Sequence[StoredTable], storage: Identifier
+) -> None:
+    db, plan = work.db, work.plan
+    show_tables(db, plan, people, stored, storage)
+    record_tables(db, plan.name, people, stored)
+    recount_tables(db, people, plan, stored)
+    with reading(db, plan.base):
+        count_tables(db, plan.name)
 
 
 def _version_to_remember(work: PublishingCall, previous: ReleaseRecord | None) -> int:
@@ -176,6 +216,10 @@ def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> N
     db.progress("refreshing")
     storage = _refresh_storage(db, record, base, generation)
     record_refresh(db, record, storage)
+    if record.people_view is not None:
+        refresh_tables(db, record.name)
+        with reading(db, base):
+            count_tables(db, record.name)
     if record.remember is not None:
         with exact_text(db):
             _remember_refreshed(db, record, base, storage, most=record.remember)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import drop_base
 from kanon_pg.db.statements import statement
+from kanon_pg.release.linked.publishing import drop_figures, drop_tables, forget_tables
+from kanon_pg.release.plan.pseudonyms import forget_secret
 from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.node_tables import drop_hierarchies
 from kanon_pg.release.publish.remembering import forget_versions, remembered_versions
@@ -25,10 +28,13 @@ class SupersededRelease:
         What was recorded.
     series : Series or None
         The same of a release over time.
+    tables : sequence of Row
+        The same of the further tables of linked ones.
     """
 
     record: ReleaseRecord
     series: Series | None
+    tables: Sequence[Row] = ()
 
 
 def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool = False) -> SupersededRelease:
@@ -39,16 +45,23 @@ def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool =
     keep_versions : bool
         Whether the versions that were remembered stay, because a further one follows.
     """
-    superseded = SupersededRelease(record, forget_series(db, record.name))
+    superseded = SupersededRelease(record, forget_series(db, record.name), forget_tables(db, record.name))
     if not keep_versions:
         forget_versions(db, record.name, remembered_versions(db, record.name))
     db.execute(statement("forget_release"), record.name)
     return superseded
 
 
-def drop_superseded(db: Database, superseded: SupersededRelease) -> None:
-    """Drop the relations of a release that is no longer shown."""
+def drop_superseded(db: Database, superseded: SupersededRelease, *, shown: Sequence[str] = ()) -> None:
+    """Drop the relations of a release that is no longer shown.
+
+    Parameters
+    ----------
+    shown : sequence of str
+        Views of further tables that show something else by now; the others are dropped.
+    """
     record = superseded.record
+    drop_tables(db, superseded.tables, but=shown)
     # Dropping a base table with CASCADE takes the storage along, but not the mapping.
     if record.storage is not None:
         drop = drop_shards if record.on_nodes else drop_storage
@@ -59,5 +72,8 @@ def drop_superseded(db: Database, superseded: SupersededRelease) -> None:
             drop_table(db, table)
     if record.source is not None:
         drop_base(db, record.source.name)
+    if record.people_view is not None:
+        drop_figures(db, record.people_view.name, superseded.tables)
+    forget_secret(db, record.secret)
     if superseded.series is not None:
         drop_series(db, superseded.series)

@@ -75,3 +75,6 @@ WHERE NOT EXISTS (
     WHERE m.srvid = s.oid AND m.umuser IN (0, (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = $2::text))
 )
 ORDER BY server
+
+-- name: grant_read_tables(bigint, bigint[]): Lets the reader of a relation read other tables, if the caller may allow it.
+SELECT kanon.grant_read_along($1::bigint::oid::regclass, $2::bigint[]::oid[]::regclass[], false)::text AS granted

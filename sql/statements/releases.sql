@@ -24,6 +24,7 @@ SELECT
     (SELECT one.names FROM relation AS one WHERE one.oid = r.parts) AS parts,
     (SELECT one.names FROM relation AS one WHERE one.oid = r.source) AS source,
     (SELECT one.names FROM relation AS one WHERE one.oid = r.unknown) AS unknown,
+    (SELECT one.names FROM relation AS one WHERE one.oid = r.people_view) AS people_view, r.secret,
     ARRAY(
         SELECT n.relname::text
         FROM pg_catalog.unnest(r.nodes) WITH ORDINALITY AS t (relation, place)

@@ -39,3 +39,8 @@ GRANT SELECT{% if column %} ({{ column }}){% endif %} ON {{ relation }} TO {{ ro
 
 -- name: revoke_select(): Takes the right to read a relation from a role.
 REVOKE SELECT ON {{ relation }} FROM {{ role }}
+
+-- name: view_exists(text): Whether something has a name in schema safe.
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class AS c WHERE c.relname = $1::text::name AND c.relnamespace = 'safe'::regnamespace
+) AS exists

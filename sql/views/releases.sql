@@ -69,6 +69,10 @@ CROSS JOIN LATERAL (
         coalesce(sum(pg_catalog.pg_total_relation_size(v.classes)), 0)::bigint AS bytes
     FROM kanon.remembered AS v WHERE v.release = r.name
 ) AS m
-CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
+CROSS JOIN LATERAL (
+    SELECT kanon.base_changes(r.relation) + CASE WHEN count(*) = count(of_.changes) THEN coalesce(sum(of_.changes), 0) END AS changes
+    FROM kanon.release_table AS t CROSS JOIN LATERAL (SELECT kanon.base_changes(t.relation) AS changes) AS of_
+    WHERE t.release = r.name
+) AS now_;
 COMMENT ON VIEW kanon.releases IS 'The published releases: where from, with which parameters, what is proven, how stale.';
 GRANT SELECT ON TABLE kanon.releases TO kanon_owner, kanon_curator;

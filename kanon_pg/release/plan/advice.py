@@ -147,7 +147,7 @@ def _columns_found_by(
     aliases = [Identifier.of(f"c{number}") for number in range(len(columns))]
     command = statement(
         query,
-        relation=relation.identifier,
+        relation=relation.source,
         rows=_ROWS_LOOKED_AT,
         columns=[
             {"name": c.identifier, "seen": as_seen(db, c), "alias": a}

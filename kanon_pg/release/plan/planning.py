@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.privacy_models import MODEL_PARAMETERS, ModelRules, PrivacyModels
@@ -33,6 +33,7 @@ from kanon_pg.release.plan.advice import (
 from kanon_pg.release.plan.base import require_suitable
 from kanon_pg.release.plan.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
 from kanon_pg.release.plan.nodes import require_nodes
+from kanon_pg.release.plan.pseudonyms import Pseudonym, require_key_types, require_one_row_each, secret_name
 from kanon_pg.release.plan.record import ReleaseRecord, name_to_publish
 from kanon_pg.release.plan.request import AnonymizeRequest
 
@@ -100,6 +101,72 @@ ROW = "kanon_row"
 
 
 @dataclass(frozen=True, slots=True)
+class FigureHierarchy:
+    """The hierarchy of a figure of linked tables.
+
+    Parameters
+    ----------
+    rows : str
+        As `kanon_pg.release.plan.generalized.GeneralizedColumn` has them.
+    loss : tuple of float
+        Loss per level.
+    weight : float
+        Cost of a suppressed cell.
+    """
+
+    rows: str
+    loss: tuple[float, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFigures:
+    """The people of linked tables, in the place of the rows of the person table.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnFacts
+        All that is read of them.
+    view : Identifier
+        What has them.
+    figures : tuple of str
+        Further quasi-identifiers.
+    hierarchies : mapping of str to FigureHierarchy
+        Of those that have one.
+    pseudonyms : mapping of str to Pseudonym
+        Of the columns of the key.
+    hidden : tuple of str
+        Columns that the storage has and readers do not see.
+    tables : tuple of int
+        The OIDs of the tables besides the person table.
+    """
+
+    columns: tuple[ColumnFacts, ...]
+    view: Identifier
+    figures: tuple[str, ...]
+    hierarchies: Mapping[str, FigureHierarchy]
+    pseudonyms: Mapping[str, Pseudonym]
+    hidden: tuple[str, ...]
+    tables: tuple[int, ...]
+
+    def of(self, subject: Subject) -> Subject:
+        """Return the person table with the columns that are read."""
+        facts = replace(subject.relation, columns=self.columns, people=self.view)
+        return replace(subject, relation=facts)
+
+    def roles_of(self, roles: Roles) -> Roles:
+        """Return roles with the further columns."""
+        kept = {column.name for column in self.columns} - self.pseudonyms.keys()
+        quasi, sensitive, insensitive = (
+            tuple(name for name in names if name in kept)
+            for names in (roles.quasi_identifiers, roles.sensitive, roles.insensitive)
+        )
+        weights = {name: weight for name, weight in (roles.weights or {}).items() if name in kept}
+        weights |= {name: one.weight for name, one in self.hierarchies.items()}
+        return Roles((), (*quasi, *self.figures), sensitive, (*insensitive, *self.pseudonyms), None, weights)
+
+
+@dataclass(frozen=True, slots=True)
 class ReleasePlan:
     """What goes into a release.
 
@@ -121,6 +188,10 @@ class ReleasePlan:
         The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
     keys : tuple of CanonicalColumn
         Columns that identify a row, where the storage says which row is which; else none.
+    pseudonyms : mapping of str to Pseudonym
+        Columns in the place of whose values pseudonyms are published; they are insensitive.
+    people : LinkedFigures or None
+        What a release of linked tables has besides.
     """
 
     base: RelationFacts
@@ -132,6 +203,8 @@ class ReleasePlan:
     models: PrivacyModels = field(default_factory=PrivacyModels)
     generalized: tuple[GeneralizedColumn, ...] = ()
     keys: tuple[CanonicalColumn, ...] = ()
+    pseudonyms: Mapping[str, Pseudonym] = field(default_factory=dict)
+    people: LinkedFigures | None = None
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:
@@ -150,6 +223,16 @@ class ReleasePlan:
         return tuple(column for column in self.base.columns if column.name in unchanged)
 
     @property
+    def readable(self) -> tuple[ColumnFacts, ...]:
+        """Those of them whose values readers see."""
+        return tuple(column for column in self.carried if column.name not in self.pseudonyms)
+
+    @property
+    def hidden(self) -> tuple[ColumnFacts, ...]:
+        """Columns that the storage has and readers do not see."""
+        return () if self.people is None else tuple(map(self.base.column, self.people.hidden))
+
+    @property
     def levels(self) -> LevelFields:
         """Where the level of each quasi-identifier stands in a pattern vector."""
         return level_fields(self.quasi_identifiers, self.generalized)
@@ -161,6 +244,16 @@ class ReleasePlan:
     def suppressed_in(self, pattern: str, position: int) -> Fragment:
         """Return the condition that a pattern vector suppresses the quasi-identifier at a position."""
         return suppressed_in(self.levels, pattern, position)
+
+    @property
+    def read_oids(self) -> tuple[int, ...]:
+        """The OIDs of all tables that are read."""
+        return self.base.oid, *(() if self.people is None else self.people.tables)
+
+    @property
+    def secret(self) -> str | None:
+        """Name of the secret of its pseudonyms, if it has any."""
+        return next((one.secret.value for one in self.pseudonyms.values()), None)
 
     @property
     def view(self) -> Identifier:
@@ -176,13 +269,17 @@ def suppressed_in(fields: LevelFields, pattern: str, position: int) -> Fragment:
     return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
 
 
-def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleasePlan:
+def plan_release(
+    db: Database, request: AnonymizeRequest, role: str, people: LinkedFigures | None = None
+) -> ReleasePlan:
     """Resolve names and roles and refuse what cannot be published.
 
     Parameters
     ----------
     role : str
         Whose rights count.
+    people : LinkedFigures, optional
+        Those of linked tables.
 
     Raises
     ------
@@ -200,28 +297,70 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
         )
     require_suitable(db, base)
     require_nodes(db, base)
-    roles = _roles(request, subject)
+    pseudonyms = {} if people is not None else _pseudonyms(db, request, subject)
+    roles = merged_roles(request, subject, tuple(pseudonyms))
     roles.check(base)
+    declared = subject.roles
+    if people is not None:
+        roles, subject = people.roles_of(roles), people.of(subject)
+        base, pseudonyms = subject.relation, people.pseudonyms
+        roles.check(base)
     quasi = subject.columns(roles.quasi_identifiers)
     require_quasi_identifiers(base, quasi)
     require_usable(db, subject, quasi)
     columns = canonical_columns(quasi, dict(roles.weights or {}))
+    hierarchies = plan_hierarchies(db, base, columns, request.requested_hierarchies, role)
+    if people is not None:
+        hierarchies = _with_figures(columns, hierarchies, people)
     plan = ReleasePlan(
         base=base,
-        name=base.name if request.release is None else name_to_publish(db, request.release),
+        name=release_name(db, request, base),
         quasi_identifiers=columns,
         sensitive=subject.columns(roles.sensitive),
         insensitive=subject.columns(roles.insensitive),
-        entity=subject.entity,
+        entity=None if people is not None or pseudonyms else subject.entity,
         models=request.models,
-        generalized=plan_hierarchies(db, base, columns, request.requested_hierarchies, role),
+        generalized=hierarchies,
+        pseudonyms=pseudonyms,
+        people=people,
     )
     plan.levels.require_room()
     _check_model_columns(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
-    _advise(db, plan, request, subject.roles)
+    _advise(db, plan, request, declared)
     return plan
+
+
+def release_name(db: Database, request: AnonymizeRequest, base: RelationFacts) -> str:
+    """Return the name of the view in schema ``safe``."""
+    return base.name if request.release is None else name_to_publish(db, request.release)
+
+
+def _pseudonyms(db: Database, request: AnonymizeRequest, subject: Subject) -> dict[str, Pseudonym]:
+    """Return the pseudonyms of a table that is published alone, without the name of their secret."""
+    if not request.pseudonyms:
+        return {}
+    columns, relation = subject.columns(request.pseudonyms), subject.relation.identifier
+    require_key_types(relation, columns)
+    require_one_row_each(subject, columns)
+    domain = (Literal(f"{relation}.{column.identifier}") for column in columns)
+    secret = Literal(secret_name(release_name(db, request, subject.relation), request.secret))
+    return {column.name: Pseudonym(secret, one) for column, one in zip(columns, domain, strict=True)}
+
+
+def _with_figures(
+    columns: tuple[CanonicalColumn, ...], found: tuple[GeneralizedColumn, ...], people: LinkedFigures
+) -> tuple[GeneralizedColumn, ...]:
+    """Return hierarchies with those of figures, in the order of the columns."""
+    by_name = {one.column.facts.name: one for one in found}
+    for column in columns:
+        name = column.facts.name
+        if name in people.hierarchies and name not in by_name:
+            one = people.hierarchies[name]
+            requested = HierarchyRequest(name, loss=one.loss)
+            by_name[name] = GeneralizedColumn(column, requested, "text", len(one.loss) - 1, rows=one.rows)
+    return tuple(by_name[c.facts.name] for c in columns if c.facts.name in by_name)
 
 
 def recorded_plan(
@@ -291,12 +430,12 @@ def _recorded_hierarchies(
 def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared: Roles | None) -> None:
     if declared is None and request.quasi_identifiers is None:
         notice_undeclared(db, plan.base)
-    elif declared is not None and declared.entity is None:
+    elif declared is not None and declared.entity is None and plan.people is None:
         notice_repeated_identifiers(db, plan.base, declared.identifiers)
-    notice_unique_published(db, plan.base, plan.carried, plan.sensitive)
+    notice_unique_published(db, plan.base, plan.readable, plan.sensitive)
 
 
-def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
+def merged_roles(request: AnonymizeRequest, subject: Subject, pseudonyms: tuple[str, ...] = ()) -> Roles:
     """Merge arguments, declaration and defaults: a column that nobody mentions is withheld."""
     known = subject.roles or Roles()
     sensitive = known.sensitive if request.sensitive is None else tuple(request.sensitive)
@@ -304,10 +443,11 @@ def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
         quasi = tuple(column.name for column in subject.quasi_identifiers(but=sensitive))
     else:
         quasi = tuple(request.quasi_identifiers)
-    chosen = {*quasi, *sensitive}
-    insensitive = tuple(name for name in known.insensitive if name not in chosen)
+    chosen = {*quasi, *sensitive} - {*pseudonyms}
+    quasi, sensitive = (tuple(n for n in names if n in chosen) for names in (quasi, sensitive))
+    insensitive = tuple(name for name in known.insensitive if name not in {*chosen, *pseudonyms})
     refuse_identifying(subject, (*quasi, *sensitive, *insensitive))
-    return Roles((), quasi, sensitive, insensitive, known.entity, known.weights)
+    return Roles((), quasi, sensitive, (*insensitive, *pseudonyms), known.entity, known.weights)
 
 
 def _check_model_columns(db: Database, plan: ReleasePlan) -> None:

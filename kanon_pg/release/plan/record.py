@@ -17,7 +17,7 @@ from kanon_pg.relations.subject import RELEASE_SCHEMA
 SHARDS_SCHEMA = "kanon_shards"
 """Schema of what is stored on all nodes of Citus; nobody but the owner role may use it."""
 
-_RELATIONS = ("storage", "mapping", "parts", "source", "unknown")
+_RELATIONS = ("storage", "mapping", "parts", "source", "unknown", "people_view")
 _NAMES = ("generalized", "quasi_identifiers", "sensitive", "insensitive")
 
 
@@ -51,6 +51,10 @@ class ReleaseRecord:
         Column that identifies a person; None if each row is a person.
     remember : int or None
         How many versions are remembered, if any are.
+    people_view : Identifier or None
+        What has the people of linked tables; None of a single table.
+    secret : str or None
+        Name of the secret of its pseudonyms, if it has any.
     """
 
     name: str
@@ -69,6 +73,8 @@ class ReleaseRecord:
     k: int
     entity: str | None
     remember: int | None
+    people_view: Identifier | None
+    secret: str | None
 
     @classmethod
     def of_row(cls, row: Row) -> ReleaseRecord:
@@ -204,10 +210,10 @@ def is_shown(db: Database, name: str, base: int) -> bool:
     return shown
 
 
-def base_changes(db: Database, base: int) -> int | None:
-    """Return how often the rows of a base relation have changed; None if nothing counts that."""
-    changes: int | None = db.row(statement("base_changes"), base)["changes"]
-    return changes
+def base_changes(db: Database, *bases: int) -> int | None:
+    """Return how often the rows of base relations have changed; None if nothing counts that."""
+    changes = [db.row(statement("base_changes"), base)["changes"] for base in bases]
+    return None if None in changes else sum(changes)
 
 
 def insert_release(db: Database, columns: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ from kanon_pg.relations.arguments import (
 from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchies
 from kanon_pg.release.plan.over_time import parse_over_time
 
-OPTIONS = (*MODEL_OPTIONS, "classes", "suppressed_rows", "over_time", "remember")
+OPTIONS = (*MODEL_OPTIONS, "classes", "suppressed_rows", "over_time", "remember", "rows", "figures", "secret")
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
@@ -51,9 +51,9 @@ def option_fields(options: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : dict or None
-        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time``, ``remember`` and
-        ``classes``, the last with ``min`` and ``max`` or with ``exact``. A null stands for a key that is not
-        given.
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time``, ``remember``, ``rows``,
+        ``figures``, ``secret`` and ``classes``, the last with ``min`` and ``max`` or with ``exact``. A null stands
+        for a key that is not given.
 
     Returns
     -------
@@ -145,6 +145,14 @@ class AnonymizeRequest:
         Rules of a release whose versions may be compared, see `kanon_pg.release.plan.over_time.OverTime`.
     remember : int, optional
         Versions that are remembered for `kanon_pg.release.compare.composition`, the latest included, >= 1.
+    rows : dict, optional
+        Per linked table ``"unknown"`` if nobody can know how many rows a person has there, or how many are
+        shown at most.
+    figures : dict, optional
+        Per linked table and quasi-identifier what of it becomes a figure of the person, see
+        `kanon_pg.release.linked.figures`.
+    secret : str, optional
+        Name of a secret by which several releases have the same pseudonyms.
     """
 
     relation: OwnRelation
@@ -176,6 +184,13 @@ class AnonymizeRequest:
     ] = DEFAULT_SECONDS
     release: Annotated[str | None, Argument("text", "Name of the view, if not that of the table.")] = None
     seed: Seed = None
+    tables: Annotated[
+        Sequence[str] | None,
+        Argument("regclass[]", "Tables that are linked to it (kanon_link), to be published with it."),
+    ] = None
+    pseudonyms: Annotated[
+        Sequence[str] | None, Argument("name[]", "Keys that are published as pseudonyms.")
+    ] = None
     diversity: str | None = None
     distance: str | None = None
     fewest_classes: int | None = None
@@ -183,6 +198,9 @@ class AnonymizeRequest:
     suppressed_rows: float | None = None
     over_time: dict[str, Any] | None = None
     remember: int | None = None
+    rows: dict[str, Any] | None = None
+    figures: dict[str, Any] | None = None
+    secret: str | None = None
 
     @property
     def requested_hierarchies(self) -> tuple[HierarchyRequest, ...]:
@@ -205,13 +223,14 @@ class AnonymizeRequest:
         _check_over_time(self)
         if self.remember is not None:
             check_whole("Option remember", self.remember, 1, _REMEMBER_EXAMPLE, most=_MOST_VERSIONS)
+        _check_tables(self)
 
 
 ANONYMIZE = Operation(
     AnonymizeRequest,
     options=Spread(
         "jsonb",
-        "Object: diversity, distance, classes, suppressed_rows, over_time, remember.",
+        "Object: diversity, distance, classes, suppressed_rows, over_time, remember, rows, figures, secret.",
         fields=option_fields,
         value=field_options,
     ),
@@ -354,6 +373,45 @@ def _check_suppressed_rows(request: AnonymizeRequest) -> None:
             "Option suppressed_rows is for method full_domain.",
             hint="Other methods suppress what costs least; leave the option out.",
         )
+
+
+_ROWS_EXAMPLE = """For example: options => '{"rows": {"lab_results": "unknown", "admissions": 5}}'."""
+
+
+def _check_tables(request: AnonymizeRequest) -> None:
+    """Refuse what linked tables and pseudonyms cannot have."""
+    for name in ("rows", "figures"):
+        given = getattr(request, name)
+        if given is None:
+            continue
+        if not request.tables:
+            raise InputError(
+                f"Option {name} is about linked tables, of which none is named.",
+                hint="Name them: tables => '{...}'.",
+            )
+        if not isinstance(given, Mapping):
+            raise InputError(f"Option {name} must be an object of tables.", hint=_ROWS_EXAMPLE)
+    for most in (request.rows or {}).values():
+        if most != "unknown":
+            check_whole("Most rows of a person", most, 1, _ROWS_EXAMPLE)
+    if request.secret is not None:
+        if not isinstance(request.secret, str) or not request.secret:
+            raise InputError("Option secret must be the name of a secret.", hint='For example: "study".')
+        if not (request.tables or request.pseudonyms):
+            raise InputError(
+                "Option secret is about pseudonyms, of which there are none.",
+                hint="Name keys: pseudonyms => '{...}'.",
+            )
+    for name in ("tables", "pseudonyms"):
+        given = getattr(request, name)
+        if given and any(one is None for one in given):
+            raise InputError(f"A name in {name} is NULL.", hint="Leave it out.")
+        if given and (request.over_time is not None or request.remember is not None):
+            raise InputError(
+                f"{name} cannot be given with option over_time or remember: pseudonyms would tell which rows of two "
+                "versions are the same person's.",
+                hint="Publish anew with kanon_anonymize; each publication has pseudonyms of its own.",
+            )
 
 
 def _check_over_time(request: AnonymizeRequest) -> None:

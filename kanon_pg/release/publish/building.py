@@ -112,7 +112,7 @@ def store_solution(
     write_patterns(db, names, counted.row_types.keys, outcome, parts)
     db.progress("building the view")
     # A later count would take for published what others write while the storage is filled.
-    changes = base_changes(db, plan.base.oid)
+    changes = base_changes(db, *plan.read_oids)
     shown: Identifier | Fragment = names.storage
     if shards is None:
         create_storage(db, plan, names, k=k, rows=counted.rows)

@@ -374,7 +374,7 @@ def is_what_was_solved(
         with reading(db, plan.base):
             now = fingerprint(
                 db,
-                plan.base.identifier,
+                plan.base.source,
                 plan.quasi_identifiers,
                 plan.entity,
                 sensitive=plan.model_columns,

@@ -186,7 +186,7 @@ def store_release(
         | {
             "name": plan.name,
             "relation": str(plan.base.oid),
-            "parameters": recorded_arguments(request),
+            "parameters": recorded_arguments(request) | _weights(plan),
             "quasi_identifiers": [column.facts.name for column in plan.quasi_identifiers],
             "sensitive": [column.name for column in plan.sensitive],
             "insensitive": [column.name for column in plan.insensitive],
@@ -195,8 +195,17 @@ def store_release(
             "elapsed": f"{report.elapsed} seconds",
             "base_changes_at_publish": changes,
             "published_by": role,
+            "people_view": None if plan.people is None else str(plan.people.view),
+            "secret": plan.secret,
         },
     )
+
+
+def _weights(plan: ReleasePlan) -> dict[str, Any]:
+    """Return the weights of the figures of linked tables, which no declaration has."""
+    figures = () if plan.people is None else plan.people.figures
+    weights = {c.facts.name: c.weight for c in plan.quasi_identifiers if c.facts.name in figures}
+    return {"weights": weights} if weights else {}
 
 
 def _relations(names: StorageNames) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
     with reading(db, plan.base):
         counted = count_row_types(
             db,
-            plan.base.identifier,
+            plan.base.source,
             plan.quasi_identifiers,
             plan.entity,
             sensitive=plan.model_columns,

@@ -26,10 +26,12 @@ from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
+from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.plan.generalized import node_parts
 from kanon_pg.release.plan.planning import ROW, ReleasePlan
+from kanon_pg.release.plan.pseudonyms import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,12 +302,22 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             "expression": column.identifier,
             "alias": Identifier.of(f"c{number}"),
             "output": column.identifier,
-            "stored": Fragment(f"counted.c{number}"),
+            "stored": _carried(plan, column, number),
             "looks": _looks(CanonicalColumn(column, Identifier.of(f"c{number}"))),
         }
         for number, column in enumerate(plan.carried, 1)
     }
     everything = {**suppressible, **carried}
+    hidden = [
+        {
+            "expression": column.identifier,
+            "alias": Identifier.of(f"n{number}"),
+            "output": column.identifier,
+            "stored": Fragment(f"counted.n{number}"),
+            "looks": _looks(CanonicalColumn(column, Identifier.of(f"n{number}"))),
+        }
+        for number, column in enumerate(plan.hidden, 1)
+    ]
     entity = plan.entity
     identity = [
         {
@@ -318,11 +330,13 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         for key in plan.keys
     ]
     return {
-        "relation": plan.base.identifier,
+        "relation": plan.base.source,
         "columns": list(suppressible.values()),
-        "carried": [*carried.values(), *identity],
+        "carried": [*carried.values(), *hidden, *identity],
         "published": [everything[c.name] for c in plan.base.columns if c.name in everything]
-        + _row_identity(plan),
+        + _row_identity(plan)
+        + hidden
+        + ([] if plan.people is None else _STATE),
         "entity": None
         if entity is None
         else {
@@ -344,6 +358,22 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
     }
+
+
+_STATE: list[dict[str, Any]] = [
+    {"output": Identifier.of("kanon_class"), "stored": Fragment("counted.class_hash")},
+    {
+        "output": Identifier.of("kanon_stamp"),
+        "stored": Fragment("(SELECT pg_catalog.gen_random_uuid())"),
+    },
+]
+"""What tables that are linked to people find there: the class, and a number that is drawn each time."""
+
+
+def _carried(plan: ReleasePlan, column: ColumnFacts, number: int) -> Fragment:
+    pseudonym = plan.pseudonyms.get(column.name)
+    cell = Identifier.of("counted", f"c{number}")
+    return Fragment(str(cell)) if pseudonym is None else pseudonym.of(str(text_of(column, cell)))
 
 
 def _looks(column: CanonicalColumn) -> dict[str, Fragment]:

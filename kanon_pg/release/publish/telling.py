@@ -64,7 +64,7 @@ def notice_telling(db: Database, plan: ReleasePlan, storage: Identifier, *, rows
     Looks at a random sample of the base relation.
     """
     base = plan.base
-    carried = plan.carried
+    carried = plan.readable
     if not carried or reads_tables_of_citus(db, base.oid):
         return
     masked = _masked(db, plan, storage)
@@ -99,7 +99,7 @@ def _sample(
     columns = [CanonicalColumn(column, Identifier.of(f"c{number}")) for number, column in enumerate(facts, 1)]
     command = statement(
         "telling_columns",
-        relation=plan.base.identifier,
+        relation=plan.base.source,
         columns=[
             {"name": column.facts.identifier, "alias": column.alias, "identity": column.identity("drawn")}
             for column in columns

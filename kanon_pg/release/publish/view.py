@@ -71,8 +71,6 @@ def swap_view(
     ReleaseError
         If columns changed and other views depend on the old ones.
     """
-    if is_shown(db, plan.name, plan.base.oid):
-        _lock_when_free(db, plan.view)
     suppressible = [
         {"label": Literal(c.facts.name), "is_suppressed": plan.suppressed_in("kanon_pattern", j)}
         for j, c in enumerate(plan.quasi_identifiers)
@@ -87,18 +85,39 @@ def swap_view(
         columns=suppressible,
         unseen_by=unseen_by,
     )
+    comment = (
+        f"{k}-anonymous release of {plan.base.identifier} made by kanon_pg: every combination of "
+        f"quasi-identifiers and suppressed columns is shared by at least {k} people."
+    )
+    columns = [*(column.name for column in published), SUPPRESSED_COLUMN]
+    show_view(db, plan.view, create, columns, comment=comment)
+
+
+def show_view(
+    db: Database, view: Identifier, create: Statement, columns: Sequence[str], *, comment: str
+) -> None:
+    """Create or replace a view that analysts read, waiting for its readers in short steps.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Those of the view.
+
+    Raises
+    ------
+    ReleaseError
+        If columns changed and other views depend on the old ones.
+    """
+    if db.row(statement("view_exists"), view.name)["exists"]:
+        _lock_when_free(db, view)
     try:
         with db.savepoint():
             db.execute(create)
     except DatabaseError as error:
         if error.server_state != _INVALID_REPLACEMENT:
             raise
-        _replace_by_new_columns(db, plan, create, [*(column.name for column in published), SUPPRESSED_COLUMN])
-    comment = (
-        f"{k}-anonymous release of {plan.base.identifier} made by kanon_pg: every combination of "
-        f"quasi-identifiers and suppressed columns is shared by at least {k} people."
-    )
-    db.execute(statement("comment_view", view=plan.view, comment=Literal(comment)))
+        _replace_by_new_columns(db, view, create, columns)
+    db.execute(statement("comment_view", view=view, comment=Literal(comment)))
 
 
 def name_storage(db: Database, release: str, storage: Identifier) -> Identifier:
@@ -138,26 +157,26 @@ def drop_view(db: Database, view: Identifier) -> None:
 
 
 def _replace_by_new_columns(
-    db: Database, plan: ReleasePlan, create: Statement, columns: Sequence[str]
+    db: Database, view: Identifier, create: Statement, columns: Sequence[str]
 ) -> None:
     """Recreate the view, since none loses or retypes columns; who could read it still can, nobody else."""
-    grants = db.rows(statement("fetch_grants"), str(plan.view))
+    grants = db.rows(statement("fetch_grants"), str(view))
     _drop_alone(
         db,
-        plan.view,
+        view,
         hint="Drop these objects first, or publish under another name: release => 'other_name'.",
     )
     db.execute(create)
     # default privileges may give back what was revoked from the view
-    for grant in db.rows(statement("fetch_grants"), str(plan.view)):
-        db.execute(statement("revoke_select", relation=plan.view, role=_grantee(grant)))
+    for grant in db.rows(statement("fetch_grants"), str(view)):
+        db.execute(statement("revoke_select", relation=view, role=_grantee(grant)))
     for grant in grants:
         column = grant["column_name"]
         if column is None or column in columns:
             db.execute(
                 statement(
                     "grant_select",
-                    relation=plan.view,
+                    relation=view,
                     column=None if column is None else Identifier.of(column),
                     role=_grantee(grant),
                     grantable=grant["grantable"],

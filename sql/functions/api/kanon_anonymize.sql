@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize({{ anonymize.parameters }})
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS {% call served("anonymize") %}
     PERFORM kanon.grant_read(relation);
+    PERFORM kanon.grant_read_along(relation, tables, false);
     RETURN kanon.anonymize({{ anonymize.passed }});
 {% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS 'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.

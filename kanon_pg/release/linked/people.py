@@ -1,0 +1,170 @@
+"""The people of linked tables: defines what a release reads of them, in the place of the person table."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, replace
+
+from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import define_base, reader_role, reading, require_reader
+from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import NotPermitted, UnsuitableColumn
+from kanon_pg.relations.subject import resolve
+from kanon_pg.release.linked.figures import (
+    GRIDS,
+    NumbersFigure,
+    column_figures,
+    column_parts,
+    kept,
+    label,
+    numbers,
+    numbers_figures,
+    require_single_values,
+)
+from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, linked_group
+from kanon_pg.release.plan.base import OWNER, require_suitable
+from kanon_pg.release.plan.planning import FigureHierarchy, LinkedFigures, merged_roles, release_name
+from kanon_pg.release.plan.pseudonyms import Pseudonym, secret_name
+from kanon_pg.release.plan.request import AnonymizeRequest
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPeople:
+    """Linked tables, and what is read of their people.
+
+    Parameters
+    ----------
+    group : LinkedGroup
+        The tables.
+    figures : tuple of NumbersFigure
+        The numbers of rows that somebody could know.
+    views : tuple of Identifier
+        Per figure what has it of each person, and a function of the same name that reads it.
+    planned : LinkedFigures
+        What the plan of the release takes from it.
+    """
+
+    group: LinkedGroup
+    figures: tuple[NumbersFigure, ...]
+    views: tuple[Identifier, ...]
+    planned: LinkedFigures
+    secret: str
+
+    def pseudonym(self, table: LinkedTable, text: str) -> Fragment:
+        """Return the pseudonym of a row, by the text of its key."""
+        return Pseudonym(Literal(self.secret), table.domain).of(text)
+
+    def figure_of(self, table: LinkedTable) -> tuple[NumbersFigure, Identifier] | None:
+        """Return the figure that has the numbers of a table's rows, and its view; None if nobody can know them."""
+        top = self.group.top_of(table).facts.oid
+        pairs = zip(self.figures, self.views, strict=True)
+        return next((pair for pair in pairs if table.is_known and pair[0].table.facts.oid == top), None)
+
+
+def define_people(db: Database, request: AnonymizeRequest, role: str) -> LinkedPeople:
+    """Resolve the tables of a request and define what is read of their people.
+
+    Raises
+    ------
+    KanonError
+        If they cannot be published together; with what to do.
+    """
+    subject = resolve(db, request.relation, role=role)
+    require_suitable(db, subject.relation)
+    group = linked_group(db, subject, request.tables or (), request.rows or {}, role)
+    root, reader = subject.relation, require_reader(db, subject.relation)
+    _require_read(db, group, reader_role(reader))
+    roles = merged_roles(request, subject)
+    roles.check(root)
+    name, token = release_name(db, request, root), secrets.token_hex(4)
+    secret = secret_name(name, request.secret)
+    columns = column_figures(db, group, request.figures or {})
+    figures = numbers_figures(group)
+    views = tuple(
+        Identifier.of(BASES_SCHEMA, derived_name(name, token, "numbers", str(one.number))) for one in figures
+    )
+    rows = db.row(statement("estimate_rows"), str(root.identifier))["rows"]
+    for figure, view in zip(figures, views, strict=True):
+        text = render("linked/figure", numbers=numbers(group, figure.table))
+        define_base(db, reader, view, text, rows=rows)
+    with reading(db, root):
+        require_single_values(db, columns)
+        hierarchies = {
+            one.name: _hierarchy(db, one, view, rows) for one, view in zip(figures, views, strict=True)
+        }
+    keys = group.people.key
+    kept_columns = [
+        column.name
+        for column in root.columns
+        if column.name in {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive}
+        and column.name not in keys
+    ]
+    further = [*(one.name for one in figures), *(one.name for one in columns)]
+    _require_free(root, [*kept_columns, *keys], further)
+    people = Identifier.of(BASES_SCHEMA, derived_name(name, token, "people"))
+    text = render(
+        "linked/people",
+        typed=group.people.typed({column: Fragment(str(Identifier.of(column))) for column in kept_columns}),
+        columns=[Identifier.of(column) for column in kept_columns],
+        keys=[Identifier.of(column) for column in keys],
+        numbers=[
+            {
+                "alias": Identifier.of(f"f{one.number}"),
+                "view": view,
+                "name": Identifier.of(one.name),
+                "there": Identifier.of(one.there),
+            }
+            for one, view in zip(figures, views, strict=True)
+        ],
+        column_figures=column_parts(columns),
+    )
+    define_base(db, reader, people, text, rows=rows)
+    found = describe(db, str(people), OWNER).columns
+    pseudonym = Pseudonym(Literal(secret), group.people.domain)
+    planned = LinkedFigures(
+        columns=tuple(replace(column, selectable=True) for column in found),
+        view=people,
+        figures=tuple(further),
+        hierarchies=hierarchies,
+        pseudonyms=dict.fromkeys(keys, pseudonym),
+        hidden=tuple(one.there for one in figures),
+        tables=tuple(table.facts.oid for table in group.tables),
+    )
+    return LinkedPeople(group, figures, views, planned, secret)
+
+
+def _require_read(db: Database, group: LinkedGroup, reader: str) -> None:
+    for table in group.tables:
+        seen = describe(db, str(table.facts.oid), reader)
+        db.lock(table.facts.identifier)
+        if not (seen.selectable and seen.reachable):
+            raise NotPermitted(
+                f"The role {reader}, which reads {group.people.facts.identifier}, may not read {table.facts.identifier}.",
+                hint=f"Its owner can allow it: GRANT SELECT ON {table.facts.identifier} TO {reader};",
+            )
+
+
+def _require_free(root: RelationFacts, published: list[str], figures: list[str]) -> None:
+    taken = {*published}
+    for name in figures:
+        if name in taken:
+            raise UnsuitableColumn(
+                f"A column of {root.identifier} is named {Identifier.of(name)}, as a figure of a linked table is.",
+                hint="Rename the column.",
+            )
+        taken.add(name)
+
+
+def _hierarchy(db: Database, figure: NumbersFigure, view: Identifier, people: int) -> FigureHierarchy:
+    """Return the hierarchy of numbers of rows; a row that is left out costs as much as a suppressed cell."""
+    own = [{"value": label("n", grid), "name": Identifier.of(f"own_{grid}")} for grid in GRIDS]
+    shown = [{"value": kept("n", grid), "name": Identifier.of(f"kept_{grid}")} for grid in GRIDS]
+    found = db.read(statement("linked/different_numbers", view=view, own=own))
+    (totals,) = db.read(statement("linked/total_numbers", view=view, kept=shown))
+    rows = (totals["kept_0"] or 0) + (totals["below_0"] or 0)
+    weight = max(1.0, rows / max(1, people))
+    return FigureHierarchy(json.dumps(figure.hierarchy(found)), figure.losses(totals), weight)

@@ -1,0 +1,324 @@
+"""Publishes the further tables of a release of linked tables: rows of published people, with pseudonyms as keys.
+
+A table is stored with the rows that are shown. Their number for each person is what the person's class says: a
+class of which somebody has other rows by now shows none. What was stored before the person table was refreshed
+last, or before the table that it hangs on was, is not shown, so that a refresh of a single view shows less or the
+same, whichever it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
+from kanon_pg.db.readers import define_base, drop_base, gather_statistics, reading, require_reader
+from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import DEFECT, NameTaken, VerificationFailed
+from kanon_pg.release.linked.figures import linked_rows
+from kanon_pg.release.linked.people import LinkedPeople
+from kanon_pg.release.linked.tables import LinkedTable
+from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A further table of a release as it is stored.
+
+    Parameters
+    ----------
+    table : LinkedTable
+        What it is.
+    view, storage, source : Identifier
+        The view that analysts read, the materialized view behind it, and what that reads.
+    columns : tuple of str
+        Published columns, in the table's order.
+    """
+
+    table: LinkedTable
+    view: Identifier
+    storage: Identifier
+    source: Identifier
+    columns: tuple[str, ...]
+
+
+def store_tables(
+    db: Database, people: LinkedPeople, plan: ReleasePlan, storage: Identifier, *, named: bool
+) -> tuple[StoredTable, ...]:
+    """Create and fill the storages of all further tables.
+
+    Parameters
+    ----------
+    storage : Identifier
+        That of the person table.
+    named : bool
+        Whether the release has a name of its own: then it is the beginning of the names of all views.
+    """
+    stored: dict[int, StoredTable] = {}
+    reader = require_reader(db, plan.base)
+    for table in people.group.tables:
+        db.progress("writing linked tables")
+        name = derived_name(plan.name, table.name) if named else table.name
+        _require_free(db, plan.name, name)
+        token = people.secret.rpartition(":")[2]
+        source = Identifier.of(BASES_SCHEMA, derived_name(name, people.planned.view.name, "rows", token[:4]))
+        own = Identifier.of("kanon", derived_name(name, people.planned.view.name, "rows", token[:4]))
+        columns = {f"c{number}": Fragment(str(one.identifier)) for number, one in enumerate(table.shown, 1)}
+        text = Fragment(f"SELECT * FROM {linked_rows(table, columns)} AS t")
+        rows = db.row(statement("estimate_rows"), str(table.facts.identifier))["rows"]
+        define_base(db, reader, source, text, rows=rows)
+        parent = stored.get(table.parent.facts.oid) if table.parent is not None else None
+        shown = _columns(people, table)
+        db.execute(
+            statement(
+                "linked/create_rows",
+                **_rows_parts(people, plan, table, storage),
+                storage=own,
+                source=source,
+                parent_storage=None if parent is None else parent.storage,
+                columns=shown,
+            )
+        )
+        gather_statistics(db, own)
+        view = Identifier.of("safe", name)
+        stored[table.facts.oid] = StoredTable(
+            table, view, own, source, tuple(str(column["name"].name) for column in shown)
+        )
+    return tuple(stored.values())
+
+
+def _columns(people: LinkedPeople, table: LinkedTable) -> list[dict[str, Fragment | Identifier]]:
+    """Return what is published of a table, in its order."""
+    values = {one.name: Fragment(f"r.c{number}") for number, one in enumerate(table.shown, 1)}
+    places = {above.facts.oid: number for number, above in enumerate(table.above, 1)}
+    for name, of in table.pseudonyms().items():
+        number = places.get(of.facts.oid)
+        values[name] = Fragment("r.row_key") if number is None else Fragment(f"r.above_{number}")
+    return [
+        {"value": values[column.name], "name": column.identifier}
+        for column in table.facts.columns
+        if column.name in values
+    ]
+
+
+def _rows_parts(
+    people: LinkedPeople, plan: ReleasePlan, table: LinkedTable, storage: Identifier
+) -> dict[str, object]:
+    group = people.group
+    found = people.figure_of(table)
+    person = next(iter(people.planned.pseudonyms))
+    parts: dict[str, object] = {
+        "people": storage,
+        "person": Identifier.of(person),
+        "has_key": bool(table.key),
+        "row_key": people.pseudonym(table, "s.kanon_key"),
+        "order": people.pseudonym(table, "s.kanon_order"),
+        "above": [
+            {
+                "name": Identifier.of(f"above_{number}"),
+                "value": people.pseudonym(above, f"s.kanon_above_{number}"),
+            }
+            for number, above in enumerate(table.above, 1)
+        ],
+        "person_key": Identifier.of(f"above_{table.depth}"),
+        "parent_key": Identifier.of("above_1"),
+        "figure": None,
+    }
+    if found is None:
+        return parts
+    figure, view = found
+    position = [column.facts.name for column in plan.quasi_identifiers].index(figure.name)
+    fields = plan.levels
+    level = f"(p.kanon_pattern >> {fields.offsets[position]}) & {(1 << fields.widths[position]) - 1}"
+    return parts | {
+        "figure": view,
+        "figure_person": people.pseudonym(group.people, "f.kanon_up"),
+        "there": Identifier.of(figure.there),
+        "level": Fragment(level),
+        "shown": figure.shown(table, "p.level", "r.siblings", is_end=not group.known_below(table)),
+    }
+
+
+def _require_free(db: Database, release: str, name: str) -> None:
+    if db.row(statement("linked/is_taken"), release, name)["taken"]:
+        raise NameTaken(
+            f"{Identifier.of('safe', name)} exists already and is no table of this release.",
+            hint="Give the release another name, which the names of all its views begin with: release => 'other_name'.",
+        )
+
+
+def show_tables(
+    db: Database, plan: ReleasePlan, people: LinkedPeople, stored: Sequence[StoredTable], storage: Identifier
+) -> None:
+    """Let the views that analysts read show the new storages from the commit on."""
+    by_oid = {one.table.facts.oid: one for one in stored}
+    for one in stored:
+        chain = [by_oid[above.facts.oid].storage for above in one.table.above if above.parent is not None]
+        create = statement(
+            "linked/create_view",
+            view=one.view,
+            storage=one.storage,
+            columns=[Identifier.of(name) for name in one.columns],
+            chain=[*chain, storage],
+        )
+        comment = (
+            f"Rows of {one.table.facts.identifier} whose people are in the {plan.view} release made by kanon_pg; "
+            "keys are pseudonyms."
+        )
+        show_view(db, one.view, create, one.columns, comment=comment)
+
+
+def record_tables(db: Database, release: str, people: LinkedPeople, stored: Sequence[StoredTable]) -> None:
+    """Record the further tables, and say how many of their rows are shown."""
+    views = {one.table.facts.oid: one.view for one in stored}
+    for place, one in enumerate(stored, 1):
+        table = one.table
+        references = (
+            [
+                {
+                    "columns": list(table.up),
+                    "view": release
+                    if table.parent is people.group.people
+                    else views[table.parent.facts.oid].name,
+                    "refers_to": list(table.parent.key),
+                }
+            ]
+            if table.parent is not None
+            else []
+        )
+        figure = people.figure_of(table)
+        db.execute(
+            statement("linked/store"),
+            json.dumps(
+                {
+                    "release": release,
+                    "name": one.view.name,
+                    "relation": str(table.facts.oid),
+                    "place": place,
+                    "storage": str(one.storage),
+                    "source": str(one.source),
+                    "figure": None if figure is None else str(figure[1]),
+                    "key_columns": list(table.key),
+                    "foreign_keys": references,
+                    "base_rows": 0,
+                    "rows": 0,
+                }
+            ),
+        )
+
+
+def count_tables(db: Database, release: str) -> None:
+    """Count the rows of the further tables and of their views, record and say both."""
+    for row in tables_of(db, release):
+        relation, view = Identifier.of(*row["relation_name"]), Identifier.of("safe", row["name"])
+        shown = db.row(statement("count_rows", relation=view))["rows"]
+        (there,) = db.read(statement("count_rows", relation=relation))
+        db.execute(statement("linked/count"), release, row["name"], there["rows"], shown)
+        if shown < there["rows"]:
+            db.notice(
+                f"{view} shows {shown} of {there['rows']} rows of {relation}: the others would show numbers of rows "
+                "that fewer than k people share."
+            )
+
+
+def recount_tables(
+    db: Database, people: LinkedPeople, plan: ReleasePlan, stored: Sequence[StoredTable]
+) -> None:
+    """Count by plain SQL, on what is published, that all people who look alike have the same numbers of rows.
+
+    Raises
+    ------
+    VerificationFailed
+        If they have not, or a key leads nowhere.
+    """
+    person = Identifier.of(next(iter(people.planned.pseudonyms)))
+    by_oid = {one.table.facts.oid: one for one in stored}
+    for one in stored:
+        above = None if one.table.parent is None else by_oid.get(one.table.parent.facts.oid)
+        found = people.figure_of(one.table)
+        steps = [by_oid[t.facts.oid] for t in one.table.above if t.parent is not None]
+        row = db.row(
+            statement(
+                "linked/recount",
+                view=one.view,
+                people=plan.view,
+                person=person,
+                up=[Identifier.of(name) for name in one.table.up],
+                parent=plan.view if above is None else above.view,
+                parent_key=[Identifier.of(name) for name in (one.table.parent or one.table).key],
+                steps=[
+                    {
+                        "view": step.view,
+                        "alias": Identifier.of(f"a{number}"),
+                        "pairs": _pairs(one.table if number == 1 else steps[number - 2].table, number),
+                    }
+                    for number, step in enumerate(steps, 1)
+                ],
+                last=Identifier.of(f"a{len(steps)}"),
+                last_up=[Identifier.of(name) for name in (steps[-1].table if steps else one.table).up[:1]],
+                figure=None if found is None else Identifier.of(found[0].name),
+            )
+        )
+        if row["dangling"] or row["different"]:
+            raise VerificationFailed(
+                f"The recount of {one.view} found {row['dangling']} rows whose keys lead nowhere, and "
+                f"{row['different']} classes whose people have different numbers of rows; nothing was published.",
+                hint="If the tables changed meanwhile, run it again. " + DEFECT,
+            )
+
+
+def _pairs(table: LinkedTable, number: int) -> list[dict[str, Identifier]]:
+    key = table.parent.key if table.parent is not None else ()
+    return [
+        {"own": Identifier.of(f"a{number - 1}", own), "key": Identifier.of(f"a{number}", name)}
+        for own, name in zip(table.up, key, strict=True)
+    ]
+
+
+def tables_of(db: Database, release: str) -> Sequence[Row]:
+    """Return what is recorded of the further tables of a release, in the order of publishing."""
+    return db.rows(statement("linked/tables"), release)
+
+
+def forget_tables(db: Database, release: str) -> Sequence[Row]:
+    """Remove what is recorded of the further tables of a release, and return it."""
+    found = tables_of(db, release)
+    db.execute(statement("linked/forget"), release)
+    return found
+
+
+def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] = ()) -> None:
+    """Drop further tables of a release, before the person table's relations; views that stay show others by now."""
+    for row in reversed(tables):
+        if row["name"] not in but and row["is_shown"]:
+            drop_view(db, Identifier.of("safe", row["name"]))
+        if row["storage_name"] is not None:
+            drop_storage(db, Identifier.of(*row["storage_name"]))
+    for row in tables:
+        drop_base(db, row["source_name"])
+
+
+def drop_figures(db: Database, view: str, tables: Sequence[Row]) -> None:
+    """Drop what read the people of linked tables, after all that reads it."""
+    drop_base(db, view)
+    for name in dict.fromkeys(row["figure_name"] for row in tables):
+        if name is not None:
+            drop_base(db, name)
+
+
+def refresh_tables(db: Database, release: str) -> None:
+    """Fill the further tables anew, after the person table."""
+    for row in tables_of(db, release):
+        storage = Identifier.of(*row["storage_name"])
+        db.execute(statement("refresh_storage", storage=storage))
+        gather_statistics(db, storage)
+
+
+def name_tables(db: Database, stored: Sequence[StoredTable]) -> None:
+    """Give the new storages the names that those before had."""
+    for one in stored:
+        name_storage(db, one.view.name, one.storage)

@@ -1,0 +1,334 @@
+"""Tables that are released together: how they hang on their people, and what is shown of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe_readable
+from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import InputError, UnsuitableRelation, as_given
+from kanon_pg.relations.subject import Roles, Subject, stored_declaration
+from kanon_pg.release.plan.pseudonyms import key_text, require_key_types
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """A table of the group; the person table is one without a parent.
+
+    Parameters
+    ----------
+    facts : RelationFacts
+        The table.
+    key : tuple of str
+        The columns that tables below refer to, in the order of their names; none at the ends of chains.
+    order : tuple of str
+        A primary key or the like, by which rows to leave out are drawn.
+    parent : LinkedTable or None
+        What its rows belong to.
+    up : tuple of str
+        Its columns that refer to the parent's key, in the order of that.
+    further : mapping of str to (LinkedTable, str)
+        Columns of other foreign keys to tables above, with what each refers to.
+    roles : Roles
+        Of its columns but keys.
+    most : int or None
+        Rows of one parent's that are shown at most.
+    is_known : bool
+        Whether somebody could know how many rows a person has here.
+    """
+
+    facts: RelationFacts
+    key: tuple[str, ...]
+    order: tuple[str, ...]
+    parent: LinkedTable | None = None
+    up: tuple[str, ...] = ()
+    further: Mapping[str, tuple[LinkedTable, str]] = field(default_factory=dict)
+    roles: Roles = field(default_factory=Roles)
+    most: int | None = None
+    is_known: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its name without schema."""
+        return self.facts.name
+
+    @property
+    def above(self) -> tuple[LinkedTable, ...]:
+        """What it hangs on: its parent, and so on up to the person table."""
+        return () if self.parent is None else (self.parent, *self.parent.above)
+
+    @property
+    def depth(self) -> int:
+        """0 of the person table."""
+        return len(self.above)
+
+    @property
+    def domain(self) -> Literal:
+        """What pseudonyms of its rows are told apart by from those of other tables."""
+        return Literal(str(self.facts.identifier))
+
+    @property
+    def shown(self) -> tuple[ColumnFacts, ...]:
+        """Columns that are published as they are."""
+        names = {*self.roles.sensitive, *self.roles.insensitive} - self.pseudonyms().keys()
+        return tuple(column for column in self.facts.columns if column.name in names)
+
+    def pseudonyms(self) -> dict[str, LinkedTable]:
+        """Return per key column the table whose row its pseudonym stands for."""
+        found = {name: self for name in self.key}
+        for name, (table, column) in self.further.items():
+            found[name] = table.pseudonyms()[column]
+        if self.parent is not None:
+            above = self.parent.pseudonyms()
+            found |= {own: above[name] for own, name in zip(self.up, self.parent.key, strict=True)}
+        return found
+
+    def typed(self, columns: Mapping[str, Fragment] | None = None) -> Fragment:
+        """Return its rows as a subquery: keys as texts, and expressions over its columns by name."""
+        return render(
+            "linked/typed",
+            relation=self.facts.identifier,
+            key=self._text(self.key) if self.key else Fragment("NULL"),
+            up=self._text(self.up) if self.up else None,
+            order=self._text(self.order) if self.order else Fragment("NULL"),
+            columns=[
+                {"value": value, "alias": Identifier.of(name)} for name, value in (columns or {}).items()
+            ],
+        )
+
+    def _text(self, names: Sequence[str]) -> Fragment:
+        """Return one text for the values of some columns, different for different ones."""
+        texts = []
+        for name in names:
+            texts.append(str(key_text(self.facts.column(name))))
+        if len(texts) == 1:
+            return Fragment(f'({texts[0]}) COLLATE "C"')
+        parts = (f"pg_catalog.length({text})::text || ':' || ({text})" for text in texts)
+        return Fragment(f'({" || ".join(parts)}) COLLATE "C"')
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedGroup:
+    """Tables that are released together.
+
+    Parameters
+    ----------
+    people : LinkedTable
+        The person table.
+    tables : tuple of LinkedTable
+        The others, each after what it hangs on.
+    """
+
+    people: LinkedTable
+    tables: tuple[LinkedTable, ...]
+
+    def below(self, table: LinkedTable) -> tuple[LinkedTable, ...]:
+        """Return the tables whose rows belong to those of a table."""
+        return tuple(one for one in self.tables if one.parent and one.parent.facts.oid == table.facts.oid)
+
+    def known_below(self, table: LinkedTable) -> tuple[LinkedTable, ...]:
+        """Return those of them whose number of rows somebody could know."""
+        return tuple(one for one in self.below(table) if one.is_known)
+
+    def top_of(self, table: LinkedTable) -> LinkedTable:
+        """Return the table right below the people on which a table hangs, or which it is."""
+        return (table, *table.above)[-2]
+
+
+def linked_group(
+    db: Database, subject: Subject, names: Sequence[str], rows: Mapping[str, Any], role: str
+) -> LinkedGroup:
+    """Return the tables of a release, refused unless all of them hang on the people of the first.
+
+    Parameters
+    ----------
+    subject : Subject
+        The person table.
+    names : sequence of str
+        The others, as SQL writes them.
+    rows : mapping
+        Per table ``"unknown"``, or how many rows are shown at most.
+    role : str
+        Whose rights count.
+
+    Raises
+    ------
+    InputError, UnsuitableRelation, UnsuitableColumn
+        With what to do.
+    """
+    root = subject.relation
+    given = [describe_readable(db, name, role) for name in names]
+    _require_ordinary(db, (root, *given))
+    links = {facts.oid: _link(db, facts) for facts in given}
+    own = _key_of(db, root, [link for link in links.values() if link.parent == root.oid])
+    people = LinkedTable(root, key=own, order=own)
+    _require_one_row_each(db, subject, people)
+    placed = {root.oid: people}
+    left = list(given)
+    while left:
+        ready = [facts for facts in left if links[facts.oid].parent in placed]
+        if not ready:
+            raise _unlinked(left[0], subject)
+        for facts in ready:
+            parent, link = placed[links[facts.oid].parent], links[facts.oid]
+            below = [one for one in links.values() if one.parent == facts.oid]
+            table = LinkedTable(
+                facts,
+                key=_key_of(db, facts, below) if below else (),
+                order=_order(db, facts),
+                parent=parent,
+                up=tuple(link.columns[link.parent_columns.index(name)] for name in parent.key),
+            )
+            table = replace(table, further=_further_keys(db, table))
+            placed[facts.oid] = replace(table, roles=_roles(db, table), **_knowledge(table, rows))
+        left = [facts for facts in left if facts.oid not in placed]
+    group = LinkedGroup(people, tuple(sorted((t for t in placed.values() if t.depth), key=lambda t: t.depth)))
+    _require_rows(group, rows)
+    return group
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    parent: int
+    columns: tuple[str, ...]
+    parent_columns: tuple[str, ...]
+
+
+def _link(db: Database, facts: RelationFacts) -> _Link:
+    way = db.rows(statement("way_to_people"), facts.oid)
+    if not way or way[0]["person"] is None:
+        raise UnsuitableRelation(
+            f"{facts.identifier} is not linked to the people of another table, or its link leads to nobody any more.",
+            hint=f"Link it by a foreign key: SELECT kanon_link({Literal(str(facts.identifier))}, ...);",
+        )
+    first = way[0]
+    return _Link(int(first["parent"]), tuple(first["columns"]), tuple(first["parent_columns"]))
+
+
+def _unlinked(facts: RelationFacts, subject: Subject) -> InputError:
+    return InputError(
+        f"The links of {facts.identifier} do not lead to {subject.relation.identifier} through the tables "
+        "that are named.",
+        hint="Name the tables between them, too. SELECT * FROM kanon.links; shows the links.",
+    )
+
+
+def _require_ordinary(db: Database, relations: Sequence[RelationFacts]) -> None:
+    names = [facts.name for facts in relations]
+    for facts in relations:
+        if names.count(facts.name) > 1:
+            raise InputError(
+                f"Table {as_given(facts.name)} is named twice, or two tables have this name.",
+                hint="Each becomes a view of its name in schema safe; rename one, or leave it out.",
+            )
+        if not facts.can_have_key or facts.temporary or facts.row_security:
+            raise UnsuitableRelation(
+                f"{facts.identifier} is no ordinary table without row-level security, so it cannot be released "
+                "together with others.",
+                hint="Name the tables themselves, not views of them.",
+            )
+        if owner_reads(db, facts.oid) or reads_tables_of_citus(db, facts.oid):
+            raise UnsuitableRelation(
+                f"{facts.identifier} is a table of Citus, and linked tables are released on one server alone.",
+                hint="Copy the tables to one server, or publish each table by itself.",
+            )
+
+
+def _key_of(db: Database, facts: RelationFacts, links: Sequence[_Link]) -> tuple[str, ...]:
+    """Return the columns that links refer to, which must be the same for all."""
+    keys = {tuple(sorted(link.parent_columns)) for link in links}
+    if len(keys) > 1:
+        raise UnsuitableRelation(
+            f"The tables that are linked to {facts.identifier} refer to different keys of it.",
+            hint="Let their foreign keys refer to the same columns.",
+        )
+    key = keys.pop() if keys else _order(db, facts)
+    require_key_types(facts.identifier, tuple(map(facts.column, key)))
+    return key
+
+
+def _order(db: Database, facts: RelationFacts) -> tuple[str, ...]:
+    found = db.rows(statement("linked/key_columns"), facts.oid)
+    if not found:
+        raise UnsuitableRelation(
+            f"{facts.identifier} has no primary key, so nothing tells its rows apart.",
+            hint=f"ALTER TABLE {facts.identifier} ADD PRIMARY KEY (...);",
+        )
+    key = tuple(found[0]["columns"])
+    require_key_types(facts.identifier, tuple(map(facts.column, key)))
+    return key
+
+
+def _require_one_row_each(db: Database, subject: Subject, people: LinkedTable) -> None:
+    """Refuse a person table in which somebody may have several rows, or that is linked itself."""
+    root, entity = subject.relation, None if subject.roles is None else subject.roles.entity
+    if subject.people is not None:
+        raise UnsuitableRelation(
+            f"{root.identifier} is linked to {subject.people.relation.identifier}, which has the people.",
+            hint=f"Publish that one, with this among the tables: tables => '{{{root.name}}}'.",
+        )
+    if entity is not None and not root.column(entity).is_key:
+        raise UnsuitableRelation(
+            f"{root.identifier} may have several rows for a person: {Identifier.of(entity)} is not unique.",
+            hint="Linked tables hang on a table with one row for each person. Make one, and link this one to it.",
+        )
+
+
+def _further_keys(db: Database, table: LinkedTable) -> dict[str, tuple[LinkedTable, str]]:
+    """Return columns of other foreign keys to the tables above, if they lead where the link does."""
+    found: dict[str, tuple[LinkedTable, str]] = {}
+    for above in table.above:
+        for key in db.rows(statement("find_foreign_keys"), table.facts.oid, above.facts.oid):
+            refers = dict(zip(key["parent_columns"], key["columns"], strict=True))
+            if key["validated"] and set(refers) == set(above.key):
+                found |= {own: (above, name) for name, own in refers.items() if own not in table.up}
+    return found
+
+
+def _roles(db: Database, table: LinkedTable) -> Roles:
+    """Return the roles of the columns that are no keys: declared ones, or else all quasi-identifiers."""
+    facts, keys = table.facts, {*table.pseudonyms(), *table.order}
+    declared = stored_declaration(db, facts)
+    if declared is None:
+        quasi = (c.name for c in facts.columns if c.name not in keys and not c.is_key)
+        return Roles(quasi_identifiers=tuple(quasi))
+    facts.require_declared(declared.names())
+    groups = {kind: tuple(n for n in names if n not in keys) for kind, names in declared.groups().items()}
+    return Roles(**groups)
+
+
+def _knowledge(table: LinkedTable, rows: Mapping[str, Any]) -> dict[str, Any]:
+    asked = rows.get(table.name)
+    hidden = table.parent is not None and not table.parent.is_known
+    if asked == "unknown" or hidden:
+        return {"is_known": False}
+    return {"most": asked}
+
+
+_ROWS_EXAMPLE = """For example: options => '{"rows": {"lab_results": "unknown", "admissions": 5}}'."""
+
+
+def _require_rows(group: LinkedGroup, rows: Mapping[str, Any]) -> None:
+    known = {table.name: table for table in group.tables}
+    for name in rows:
+        if name not in known:
+            raise InputError(
+                f"Option rows names {as_given(name)}, which is none of the tables.",
+                hint=f"They are: {', '.join(known)}.",
+            )
+        if known[name].most is not None and group.below(known[name]):
+            raise InputError(
+                f"Rows of {as_given(name)} cannot be left out by option rows: other tables hang on them.",
+                hint=_ROWS_EXAMPLE,
+            )
+
+
+def walk(table: LinkedTable) -> Iterator[tuple[Identifier, LinkedTable]]:
+    """Yield what a table hangs on with an alias for each: ``a1``, ``a2`` ..., the people last."""
+    for number, above in enumerate(table.above, 1):
+        yield Identifier.of(f"a{number}"), above

@@ -1,0 +1,112 @@
+"""Pseudonyms: what stands for keys in a release, the same for the same key as long as its secret lives."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kanon_pg.db.catalog import ColumnFacts
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import UnsuitableColumn
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.subject import Subject
+
+KEY_TYPES = frozenset({"int2", "int4", "int8", "numeric", "text", "varchar", "bpchar", "uuid"})
+"""Types whose values have one text each, whatever a session has set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pseudonym:
+    """What stands for the values of a column.
+
+    Parameters
+    ----------
+    secret : Literal
+        Name of the secret.
+    domain : Literal
+        Whose values they are: equal values of others have other pseudonyms.
+    """
+
+    secret: Literal
+    domain: Literal
+
+    def of(self, text: str) -> Fragment:
+        """Return the pseudonym of a text: a keyed hash, of type ``uuid``.
+
+        Nobody computes or inverts it without the secret. The secret has 32 bytes; hashing with it twice leaves no
+        way to go on from one digest to that of a longer text.
+        """
+        return render("pseudonym", secret=self.secret, domain=self.domain, text=Fragment(text))
+
+
+def key_text(facts: ColumnFacts) -> Fragment:
+    """Return the one text of a value of a key column, in terms of the column."""
+    return facts.text(str(CanonicalColumn(facts, Identifier.of("k")).expression))
+
+
+def text_of(facts: ColumnFacts, cell: Identifier) -> Fragment:
+    """Return the same of a cell that was read under another name."""
+    return key_text(replace(facts, name=cell.name))
+
+
+def require_key_types(relation: Identifier, columns: Sequence[ColumnFacts]) -> None:
+    """Refuse columns for whose values there are no pseudonyms.
+
+    Raises
+    ------
+    UnsuitableColumn
+        With the types there are.
+    """
+    for column in columns:
+        if column.base_type not in KEY_TYPES or not column.deterministic:
+            raise UnsuitableColumn(
+                f"Column {column.identifier} of {relation} has type {column.type}, for which there are no "
+                "pseudonyms.",
+                hint="Pseudonyms stand for integers, numeric, texts of deterministic collations and uuid.",
+            )
+
+
+def require_one_row_each(subject: Subject, columns: Sequence[ColumnFacts]) -> None:
+    """Refuse pseudonyms by which several rows could be followed.
+
+    Raises
+    ------
+    UnsuitableColumn
+        With what to do.
+    """
+    for column in columns:
+        if not column.is_key:
+            raise UnsuitableColumn(
+                f"Column {column.identifier} of {subject.relation.identifier} is not unique: a pseudonym would show "
+                "which rows belong together, and so tell people apart in their classes.",
+                hint="Make a table with one row for each person, link this one to it (kanon_link), and publish "
+                "both: SELECT * FROM kanon_anonymize('people', 5, tables => '{...}').",
+            )
+
+
+SHARED = "shared:"
+"""Beginning of the names of secrets that several releases may have."""
+
+
+def secret_name(release: str, given: str | None) -> str:
+    """Return the name of the secret of a publication: its own, or one that others may have, too."""
+    return f"release:{release}:{secrets.token_hex(8)}" if given is None else f"{SHARED}{given}"
+
+
+def make_secret(db: Database, name: str) -> None:
+    """Make a secret, unless there is one of this name; says what sharing one means."""
+    db.execute(statement("make_secret"), name)
+    if name.startswith(SHARED):
+        db.notice(
+            "Who may read several releases that share a secret can link their rows, and learns of each person what "
+            "all of them say together. k holds in each release by itself."
+        )
+
+
+def forget_secret(db: Database, name: str | None) -> None:
+    """Remove the secret of a publication; one that others may have stays."""
+    if name is not None and not name.startswith(SHARED):
+        db.execute(statement("forget_secret"), name)
