@@ -132,7 +132,7 @@ def _publish(
     superseded = None if previous is None else forget_release(db, previous, keep_versions=number > 1)
     stored: tuple[StoredTable, ...] = ()
     if people is not None:
-        stored = store_tables(db, people, plan, names.storage, named=request.release is not None)
+        stored = store_tables(db, people, plan, names.storage)
     report = replace(built.report, elapsed=time.monotonic() - work.started)
     store_release(db, plan, request, report, built.losses, names, role=work.role, changes=built.changes)
     if version is not None:

@@ -77,14 +77,10 @@ LEFT JOIN (
 ) AS {{ g.alias }} ON {{ g.alias }}.kanon_up = t.kanon_key
 {% endfor %}
 
--- name: linked/different_numbers(): The different numbers of rows that people have, on all grids.
-SELECT shape_0, shape_1, shape_2, {% for o in own %}{{ o.value }} AS {{ o.name }}{% if not loop.last %}, {% endif %}{% endfor %}
-FROM {{ view }} GROUP BY shape_0, shape_1, shape_2, n
-
--- name: linked/total_numbers(): How many rows each grid shows in all.
-SELECT {% for o in kept %}sum({{ o.value }})::double precision AS {{ o.name }}, {% endfor %}
-    sum(below_0)::double precision AS below_0, sum(below_1)::double precision AS below_1, sum(below_2)::double precision AS below_2
-FROM {{ view }}
+-- name: linked/different_numbers(): The different numbers of rows that people have, on all grids, and how many people have them.
+SELECT shape_0, shape_1, shape_2, below_0, below_1, below_2, count(*) AS people
+    {% for o in lines %}, {{ o.value }} AS {{ o.name }}{% endfor %}
+FROM {{ view }} GROUP BY shape_0, shape_1, shape_2, below_0, below_1, below_2, n
 
 -- name: pseudonym(): What stands for a text in a release, see kanon_pg.release.plan.pseudonyms.
 pg_catalog.encode(pg_catalog.substring(pg_catalog.sha256((SELECT s.value FROM kanon.secret AS s WHERE s.name = {{ secret }})
@@ -136,7 +132,7 @@ whole AS MATERIALIZED (
 placed AS (
     SELECT r.*, count(*) OVER same_parent AS siblings,
         pg_catalog.row_number() OVER (PARTITION BY r.{{ parent_key }} ORDER BY r.place_key) AS place
-    FROM (SELECT s.*, {{ order }} AS place_key FROM read AS s) AS r
+    FROM (SELECT s.*, pg_catalog.hashtextextended(s.kanon_order::text COLLATE "C", {{ order_seed }}) AS place_key FROM read AS s) AS r
     WINDOW same_parent AS (PARTITION BY r.{{ parent_key }})
 )
 {% else %}
@@ -229,3 +225,6 @@ FROM kanon.release_table AS t WHERE t.release = $1::text ORDER BY t.place
 
 -- name: linked/forget(text): Removes what is recorded of the further tables of a release.
 DELETE FROM kanon.release_table WHERE release = $1::text
+
+-- name: linked/seed(): A number that nobody knows without the secret.
+(SELECT pg_catalog.hashtextextended(pg_catalog.encode(s.value, 'hex') COLLATE "C", 0) FROM kanon.secret AS s WHERE s.name = {{ secret }})

@@ -1,10 +1,11 @@
 """What others could know of a person's rows in linked tables, as quasi-identifiers of the person.
 
 Joins show how many rows a person has, and how many hang on each of these. So the numbers of all tables that
-hang on one child of the person table are one quasi-identifier, with a hierarchy of its own: the numbers as they
-are; those of the ends of chains by a grid of 1, 2, 5, 10, 20, 50 ..., by one of 1, 10, 100 ..., without these
-tables; then the child's own numbers by the grids. Of a person whose cell is on a grid as many rows are shown as
-its line says at least, of one whose cell is suppressed none: so everybody in a class shows the same numbers.
+hang on one child of the person table are one quasi-identifier, with a hierarchy of its own: the numbers as
+they are; those of the ends of chains by a grid of 1, 2, 5, 10, 20, 50 ..., by one of 1, 10, 100 ..., without
+these tables; then the child's own numbers by the grids. Of a person whose cell is on a grid as many rows are
+shown as its line says at least, of one whose cell is suppressed none: so everybody in a class shows the same
+numbers.
 
 A column of a linked table that others could know becomes a figure of the person: its only value, its first,
 last, number of values, or the set of them. No row of the table shows the column itself.
@@ -17,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.core.hierarchy import from_levels
-from kanon_pg.core.json_numbers import is_number
 from kanon_pg.db.catalog import ColumnFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
@@ -98,7 +98,8 @@ def _shape(grid: int, *, has_more: bool) -> Fragment:
     digest = f"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({more}, 'UTF8')), 'hex')"
     own = own if grid == 0 else Fragment("n::text")  # the rows of the table itself are on no grid here
     return Fragment(
-        f"{own} || ' (' || CASE WHEN pg_catalog.length({more}) > {_LONGEST} THEN {digest} ELSE {more} END || ')'"
+        f"{own} || ' (' || CASE WHEN pg_catalog.length({more}) > {_LONGEST} THEN {digest} ELSE {more} END || "
+        "')'"
     )
 
 
@@ -136,7 +137,8 @@ class NumbersFigure:
         Parameters
         ----------
         is_end : bool
-            Whether no others with known numbers hang on the table; of other tables no single rows are left out.
+            Whether no others with known numbers hang on the table; of other tables no single rows are left
+            out.
         """
         grids = dict(enumerate(GRIDS)) if is_end else dict.fromkeys(range(len(GRIDS)), 0)
         if self.has_more and table.depth == 1:
@@ -157,18 +159,20 @@ class NumbersFigure:
         values, *levels = zip(*[[NOBODY] * height, *lines], strict=True)
         return from_levels(values, levels, keeps_all=True).rows()
 
-    def losses(self, totals: Row) -> tuple[float, ...]:
-        """Return the loss per level: the share of all rows that would be left out, and a little for each level."""
-        own, below = ([float(totals[f"{kind}_{grid}"] or 0) for grid in GRIDS] for kind in ("kept", "below"))
+    def losses(self, found: Sequence[Row]) -> tuple[float, ...]:
+        """Return the loss per level: the share of all rows that would be left out, in rising steps."""
+        own, below = (
+            [float(sum(row["people"] * row[f"{kind}_{grid}"] for row in found)) for grid in GRIDS]
+            for kind in ("kept", "below")
+        )
         shown = [own[grid] if not self.has_more else own[0] + below[grid] for grid in GRIDS]
         if self.has_more:
             shown += own
         everything = max(1.0, own[0] + below[0])
-        lost = [1 - kept / everything for kept in shown]
-        step = 1 / (10 * (len(lost) + 1))
+        step = 1 / (10 * (len(shown) + 1))
         scale = [0.0]
-        for level, share in enumerate(lost[1:], 1):
-            scale.append(min(1.0, max(share, scale[-1] + step, level * step)))
+        for kept_rows in shown[1:]:
+            scale.append(min(1.0, max(1 - kept_rows / everything, scale[-1] + step)))
         return (*scale, 1.0)
 
 
@@ -256,7 +260,8 @@ def column_figures(db: Database, group: LinkedGroup, asked: Mapping[str, Any]) -
             if column not in tables[name].roles.quasi_identifiers:
                 tables[name].facts.column(column)
                 raise InputError(
-                    f"Column {Identifier.of(column)} of {tables[name].facts.identifier} is no quasi-identifier.",
+                    f"Column {Identifier.of(column)} of {tables[name].facts.identifier} is no "
+                    "quasi-identifier.",
                     hint="Only what others could know is made a figure of the person.",
                 )
     found = [
@@ -275,7 +280,8 @@ def _figure(table: LinkedTable, column: ColumnFacts, asked: Any) -> ColumnFigure
     is_moment = column.base_type in ("date", "timestamp", "timestamptz")
     if kind not in _KINDS or (unit is not None and (unit not in _UNITS or not is_moment)):
         raise InputError(
-            f"The figure of column {column.identifier} of {table.facts.identifier} is none of those there are.",
+            f"The figure of column {column.identifier} of {table.facts.identifier} is none of those there "
+            "are.",
             detail=f'They are: {", ".join(_KINDS)}; of dates also {{"set": "year"}} and the like.',
             hint=_EXAMPLE,
         )
@@ -292,7 +298,8 @@ def _figure(table: LinkedTable, column: ColumnFacts, asked: Any) -> ColumnFigure
     if kind in ("first", "last") and not has_order:
         raise UnsuitableColumn(
             f"Column {column.identifier} of type {column.type} has no first or last value.",
-            hint="That is for numbers, dates and texts; take set, count, or a column with one value per person.",
+            hint="That is for numbers, dates and texts; take set, count, or a column with one value per "
+            "person.",
         )
     return ColumnFigure(table, column, kind, unit)
 
@@ -320,9 +327,11 @@ def require_single_values(db: Database, figures: Sequence[ColumnFigure]) -> None
         for number, one in enumerate(single):
             if found[f"f{number}"]:
                 raise UnsuitableColumn(
-                    f"Column {one.column.identifier} of {table.facts.identifier} is a quasi-identifier of which "
+                    f"Column {one.column.identifier} of {table.facts.identifier} is a quasi-identifier of "
+                    "which "
                     f"{found[f'f{number}']} people have several values.",
-                    hint="Make it a figure of the person (first, last, count or set), or declare it with another "
+                    hint="Make it a figure of the person (first, last, count or set), or declare it with "
+                    "another "
                     f"role. {_EXAMPLE}",
                 )
 

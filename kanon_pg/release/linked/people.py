@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.catalog import RelationFacts, describe
@@ -12,7 +13,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, reader_role, reading, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import NotPermitted, UnsuitableColumn
+from kanon_pg.errors import NameTaken, NotPermitted, UnsuitableColumn
 from kanon_pg.relations.subject import resolve
 from kanon_pg.release.linked.figures import (
     GRIDS,
@@ -46,6 +47,10 @@ class LinkedPeople:
         Per figure what has it of each person, and a function of the same name that reads it.
     planned : LinkedFigures
         What the plan of the release takes from it.
+    secret : str
+        Name of the secret of all pseudonyms.
+    names : mapping of int to str
+        Per OID of a further table the name of its view.
     """
 
     group: LinkedGroup
@@ -53,13 +58,14 @@ class LinkedPeople:
     views: tuple[Identifier, ...]
     planned: LinkedFigures
     secret: str
+    names: Mapping[int, str]
 
     def pseudonym(self, table: LinkedTable, text: str) -> Fragment:
         """Return the pseudonym of a row, by the text of its key."""
         return Pseudonym(Literal(self.secret), table.domain).of(text)
 
     def figure_of(self, table: LinkedTable) -> tuple[NumbersFigure, Identifier] | None:
-        """Return the figure that has the numbers of a table's rows, and its view; None if nobody can know them."""
+        """Return the figure that has the numbers of a table's rows, and its view, if it has one."""
         top = self.group.top_of(table).facts.oid
         pairs = zip(self.figures, self.views, strict=True)
         return next((pair for pair in pairs if table.is_known and pair[0].table.facts.oid == top), None)
@@ -81,6 +87,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> LinkedP
     roles = merged_roles(request, subject)
     roles.check(root)
     name, token = release_name(db, request, root), secrets.token_hex(4)
+    names = _free_names(db, group, name, named=request.release is not None)
     secret = secret_name(name, request.secret)
     columns = column_figures(db, group, request.figures or {})
     figures = numbers_figures(group)
@@ -93,8 +100,10 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> LinkedP
         define_base(db, reader, view, text, rows=rows)
     with reading(db, root):
         require_single_values(db, columns)
+        (people_count,) = db.read(statement("count_rows", relation=root.identifier))
         hierarchies = {
-            one.name: _hierarchy(db, one, view, rows) for one, view in zip(figures, views, strict=True)
+            one.name: _hierarchy(db, one, view, people_count["rows"])
+            for one, view in zip(figures, views, strict=True)
         }
     keys = group.people.key
     kept_columns = [
@@ -134,7 +143,22 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> LinkedP
         hidden=tuple(one.there for one in figures),
         tables=tuple(table.facts.oid for table in group.tables),
     )
-    return LinkedPeople(group, figures, views, planned, secret)
+    return LinkedPeople(group, figures, views, planned, secret, names)
+
+
+def _free_names(db: Database, group: LinkedGroup, release: str, *, named: bool) -> dict[int, str]:
+    """Return the names of the views of the further tables; a name given to the release begins all of them."""
+    names = {
+        table.facts.oid: derived_name(release, table.name) if named else table.name for table in group.tables
+    }
+    for name in names.values():
+        if db.row(statement("linked/is_taken"), release, name)["taken"]:
+            raise NameTaken(
+                f"{Identifier.of('safe', name)} exists already and is no table of this release.",
+                hint="Give the release another name, with which those of all its views begin: "
+                "release => 'other_name'.",
+            )
+    return names
 
 
 def _require_read(db: Database, group: LinkedGroup, reader: str) -> None:
@@ -143,7 +167,8 @@ def _require_read(db: Database, group: LinkedGroup, reader: str) -> None:
         db.lock(table.facts.identifier)
         if not (seen.selectable and seen.reachable):
             raise NotPermitted(
-                f"The role {reader}, which reads {group.people.facts.identifier}, may not read {table.facts.identifier}.",
+                f"The role {reader}, which reads {group.people.facts.identifier}, may not read "
+                f"{table.facts.identifier}.",
                 hint=f"Its owner can allow it: GRANT SELECT ON {table.facts.identifier} TO {reader};",
             )
 
@@ -153,7 +178,8 @@ def _require_free(root: RelationFacts, published: list[str], figures: list[str])
     for name in figures:
         if name in taken:
             raise UnsuitableColumn(
-                f"A column of {root.identifier} is named {Identifier.of(name)}, as a figure of a linked table is.",
+                f"A column of {root.identifier} is named {Identifier.of(name)}, as a figure of a linked "
+                "table is.",
                 hint="Rename the column.",
             )
         taken.add(name)
@@ -161,10 +187,12 @@ def _require_free(root: RelationFacts, published: list[str], figures: list[str])
 
 def _hierarchy(db: Database, figure: NumbersFigure, view: Identifier, people: int) -> FigureHierarchy:
     """Return the hierarchy of numbers of rows; a row that is left out costs as much as a suppressed cell."""
-    own = [{"value": label("n", grid), "name": Identifier.of(f"own_{grid}")} for grid in GRIDS]
-    shown = [{"value": kept("n", grid), "name": Identifier.of(f"kept_{grid}")} for grid in GRIDS]
-    found = db.read(statement("linked/different_numbers", view=view, own=own))
-    (totals,) = db.read(statement("linked/total_numbers", view=view, kept=shown))
-    rows = (totals["kept_0"] or 0) + (totals["below_0"] or 0)
+    lines = [
+        {"value": of("n", grid), "name": Identifier.of(f"{kind}_{grid}")}
+        for kind, of in (("own", label), ("kept", kept))
+        for grid in GRIDS
+    ]
+    found = db.read(statement("linked/different_numbers", view=view, lines=lines))
+    rows = sum(row["people"] * (row["kept_0"] + row["below_0"]) for row in found)
     weight = max(1.0, rows / max(1, people))
-    return FigureHierarchy(json.dumps(figure.hierarchy(found)), figure.losses(totals), weight)
+    return FigureHierarchy(json.dumps(figure.hierarchy(found)), figure.losses(found), weight)

@@ -1,9 +1,9 @@
-"""Publishes the further tables of a release of linked tables: rows of published people, with pseudonyms as keys.
+"""Publishes the further tables of linked ones: rows of published people, with pseudonyms as keys.
 
-A table is stored with the rows that are shown. Their number for each person is what the person's class says: a
-class of which somebody has other rows by now shows none. What was stored before the person table was refreshed
-last, or before the table that it hangs on was, is not shown, so that a refresh of a single view shows less or the
-same, whichever it is.
+A table is stored with the rows that are shown. Their number for each person is what the person's class says:
+a class of which somebody has other rows by now shows none. What was stored before the person table was
+refreshed last, or before the table that it hangs on was, is not shown, so that a refresh of a single view
+shows less or the same, whichever it is.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, drop_base, gather_statistics, reading, require_reader
+from kanon_pg.db.readers import define_base, drop_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DEFECT, NameTaken, VerificationFailed
+from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.release.linked.figures import linked_rows
 from kanon_pg.release.linked.people import LinkedPeople
 from kanon_pg.release.linked.tables import LinkedTable
@@ -47,7 +47,7 @@ class StoredTable:
 
 
 def store_tables(
-    db: Database, people: LinkedPeople, plan: ReleasePlan, storage: Identifier, *, named: bool
+    db: Database, people: LinkedPeople, plan: ReleasePlan, storage: Identifier
 ) -> tuple[StoredTable, ...]:
     """Create and fill the storages of all further tables.
 
@@ -55,24 +55,20 @@ def store_tables(
     ----------
     storage : Identifier
         That of the person table.
-    named : bool
-        Whether the release has a name of its own: then it is the beginning of the names of all views.
     """
     stored: dict[int, StoredTable] = {}
     reader = require_reader(db, plan.base)
     for table in people.group.tables:
         db.progress("writing linked tables")
-        name = derived_name(plan.name, table.name) if named else table.name
-        _require_free(db, plan.name, name)
-        token = people.secret.rpartition(":")[2]
-        source = Identifier.of(BASES_SCHEMA, derived_name(name, people.planned.view.name, "rows", token[:4]))
-        own = Identifier.of("kanon", derived_name(name, people.planned.view.name, "rows", token[:4]))
+        name = people.names[table.facts.oid]
+        fresh = derived_name(people.planned.view.name, name)
+        source, own = Identifier.of(BASES_SCHEMA, fresh), Identifier.of("kanon", fresh)
         columns = {f"c{number}": Fragment(str(one.identifier)) for number, one in enumerate(table.shown, 1)}
         text = Fragment(f"SELECT * FROM {linked_rows(table, columns)} AS t")
         rows = db.row(statement("estimate_rows"), str(table.facts.identifier))["rows"]
         define_base(db, reader, source, text, rows=rows)
         parent = stored.get(table.parent.facts.oid) if table.parent is not None else None
-        shown = _columns(people, table)
+        shown = _columns(table)
         db.execute(
             statement(
                 "linked/create_rows",
@@ -80,29 +76,23 @@ def store_tables(
                 storage=own,
                 source=source,
                 parent_storage=None if parent is None else parent.storage,
-                columns=shown,
+                columns=[{"name": Identifier.of(name), "value": value} for name, value in shown],
             )
         )
         gather_statistics(db, own)
         view = Identifier.of("safe", name)
-        stored[table.facts.oid] = StoredTable(
-            table, view, own, source, tuple(str(column["name"].name) for column in shown)
-        )
+        stored[table.facts.oid] = StoredTable(table, view, own, source, tuple(name for name, _ in shown))
     return tuple(stored.values())
 
 
-def _columns(people: LinkedPeople, table: LinkedTable) -> list[dict[str, Fragment | Identifier]]:
-    """Return what is published of a table, in its order."""
+def _columns(table: LinkedTable) -> list[tuple[str, Fragment]]:
+    """Return the columns that are published of a table, in its order, with what each shows."""
     values = {one.name: Fragment(f"r.c{number}") for number, one in enumerate(table.shown, 1)}
     places = {above.facts.oid: number for number, above in enumerate(table.above, 1)}
     for name, of in table.pseudonyms().items():
         number = places.get(of.facts.oid)
         values[name] = Fragment("r.row_key") if number is None else Fragment(f"r.above_{number}")
-    return [
-        {"value": values[column.name], "name": column.identifier}
-        for column in table.facts.columns
-        if column.name in values
-    ]
+    return [(column.name, values[column.name]) for column in table.facts.columns if column.name in values]
 
 
 def _rows_parts(
@@ -115,12 +105,12 @@ def _rows_parts(
         "people": storage,
         "person": Identifier.of(person),
         "has_key": bool(table.key),
-        "row_key": people.pseudonym(table, "s.kanon_key"),
-        "order": people.pseudonym(table, "s.kanon_order"),
+        "row_key": people.pseudonym(table, "s.kanon_key::text"),
+        "order_seed": render("linked/seed", secret=Literal(people.secret)),
         "above": [
             {
                 "name": Identifier.of(f"above_{number}"),
-                "value": people.pseudonym(above, f"s.kanon_above_{number}"),
+                "value": people.pseudonym(above, f"s.kanon_above_{number}::text"),
             }
             for number, above in enumerate(table.above, 1)
         ],
@@ -136,19 +126,11 @@ def _rows_parts(
     level = f"(p.kanon_pattern >> {fields.offsets[position]}) & {(1 << fields.widths[position]) - 1}"
     return parts | {
         "figure": view,
-        "figure_person": people.pseudonym(group.people, "f.kanon_up"),
+        "figure_person": people.pseudonym(group.people, "f.kanon_up::text"),
         "there": Identifier.of(figure.there),
         "level": Fragment(level),
         "shown": figure.shown(table, "p.level", "r.siblings", is_end=not group.known_below(table)),
     }
-
-
-def _require_free(db: Database, release: str, name: str) -> None:
-    if db.row(statement("linked/is_taken"), release, name)["taken"]:
-        raise NameTaken(
-            f"{Identifier.of('safe', name)} exists already and is no table of this release.",
-            hint="Give the release another name, which the names of all its views begin with: release => 'other_name'.",
-        )
 
 
 def show_tables(
@@ -166,7 +148,8 @@ def show_tables(
             chain=[*chain, storage],
         )
         comment = (
-            f"Rows of {one.table.facts.identifier} whose people are in the {plan.view} release made by kanon_pg; "
+            f"Rows of {one.table.facts.identifier} whose people are in the {plan.view} release made by "
+            "kanon_pg; "
             "keys are pseudonyms."
         )
         show_view(db, one.view, create, one.columns, comment=comment)
@@ -220,7 +203,8 @@ def count_tables(db: Database, release: str) -> None:
         db.execute(statement("linked/count"), release, row["name"], there["rows"], shown)
         if shown < there["rows"]:
             db.notice(
-                f"{view} shows {shown} of {there['rows']} rows of {relation}: the others would show numbers of rows "
+                f"{view} shows {shown} of {there['rows']} rows of {relation}: the others would show numbers "
+                "of rows "
                 "that fewer than k people share."
             )
 
@@ -266,7 +250,8 @@ def recount_tables(
         if row["dangling"] or row["different"]:
             raise VerificationFailed(
                 f"The recount of {one.view} found {row['dangling']} rows whose keys lead nowhere, and "
-                f"{row['different']} classes whose people have different numbers of rows; nothing was published.",
+                f"{row['different']} classes whose people have different numbers of rows; nothing was "
+                "published.",
                 hint="If the tables changed meanwhile, run it again. " + DEFECT,
             )
 
@@ -292,7 +277,13 @@ def forget_tables(db: Database, release: str) -> Sequence[Row]:
 
 
 def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] = ()) -> None:
-    """Drop further tables of a release, before the person table's relations; views that stay show others by now."""
+    """Drop further tables of a release, before the person table's relations.
+
+    Parameters
+    ----------
+    but : sequence of str
+        Views that stay, because they show something else by now.
+    """
     for row in reversed(tables):
         if row["name"] not in but and row["is_shown"]:
             drop_view(db, Identifier.of("safe", row["name"]))

@@ -12,6 +12,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnsuitableRelation, as_given
+from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Roles, Subject, stored_declaration
 from kanon_pg.release.plan.pseudonyms import key_text, require_key_types
 
@@ -80,7 +81,7 @@ class LinkedTable:
 
     def pseudonyms(self) -> dict[str, LinkedTable]:
         """Return per key column the table whose row its pseudonym stands for."""
-        found = {name: self for name in self.key}
+        found = dict.fromkeys(self.key, self)
         for name, (table, column) in self.further.items():
             found[name] = table.pseudonyms()[column]
         if self.parent is not None:
@@ -89,25 +90,26 @@ class LinkedTable:
         return found
 
     def typed(self, columns: Mapping[str, Fragment] | None = None) -> Fragment:
-        """Return its rows as a subquery: keys as texts, and expressions over its columns by name."""
+        """Return its rows as a subquery: keys, and expressions over its columns by name.
+
+        A key of one column is its value, one of several a text that has all of them.
+        """
         return render(
             "linked/typed",
             relation=self.facts.identifier,
-            key=self._text(self.key) if self.key else Fragment("NULL"),
-            up=self._text(self.up) if self.up else None,
-            order=self._text(self.order) if self.order else Fragment("NULL"),
+            key=self._key(self.key) if self.key else Fragment("NULL"),
+            up=self._key(self.up) if self.up else None,
+            order=self._key(self.order) if self.order else Fragment("NULL"),
             columns=[
                 {"value": value, "alias": Identifier.of(name)} for name, value in (columns or {}).items()
             ],
         )
 
-    def _text(self, names: Sequence[str]) -> Fragment:
-        """Return one text for the values of some columns, different for different ones."""
-        texts = []
-        for name in names:
-            texts.append(str(key_text(self.facts.column(name))))
-        if len(texts) == 1:
-            return Fragment(f'({texts[0]}) COLLATE "C"')
+    def _key(self, names: Sequence[str]) -> Fragment:
+        facts = [self.facts.column(name) for name in names]
+        if len(facts) == 1:
+            return CanonicalColumn(facts[0], Identifier.of("k")).expression
+        texts = [str(key_text(one)) for one in facts]
         parts = (f"pg_catalog.length({text})::text || ':' || ({text})" for text in texts)
         return Fragment(f'({" || ".join(parts)}) COLLATE "C"')
 
@@ -203,7 +205,8 @@ def _link(db: Database, facts: RelationFacts) -> _Link:
     way = db.rows(statement("way_to_people"), facts.oid)
     if not way or way[0]["person"] is None:
         raise UnsuitableRelation(
-            f"{facts.identifier} is not linked to the people of another table, or its link leads to nobody any more.",
+            f"{facts.identifier} is not linked to the people of another table, or its link leads to nobody "
+            "any more.",
             hint=f"Link it by a foreign key: SELECT kanon_link({Literal(str(facts.identifier))}, ...);",
         )
     first = way[0]
@@ -228,13 +231,15 @@ def _require_ordinary(db: Database, relations: Sequence[RelationFacts]) -> None:
             )
         if not facts.can_have_key or facts.temporary or facts.row_security:
             raise UnsuitableRelation(
-                f"{facts.identifier} is no ordinary table without row-level security, so it cannot be released "
+                f"{facts.identifier} is no ordinary table without row-level security, so it cannot be "
+                "released "
                 "together with others.",
                 hint="Name the tables themselves, not views of them.",
             )
         if owner_reads(db, facts.oid) or reads_tables_of_citus(db, facts.oid):
             raise UnsuitableRelation(
-                f"{facts.identifier} is a table of Citus, and linked tables are released on one server alone.",
+                f"{facts.identifier} is a table of Citus, and linked tables are released on one server "
+                "alone.",
                 hint="Copy the tables to one server, or publish each table by itself.",
             )
 
@@ -275,7 +280,8 @@ def _require_one_row_each(db: Database, subject: Subject, people: LinkedTable) -
     if entity is not None and not root.column(entity).is_key:
         raise UnsuitableRelation(
             f"{root.identifier} may have several rows for a person: {Identifier.of(entity)} is not unique.",
-            hint="Linked tables hang on a table with one row for each person. Make one, and link this one to it.",
+            hint="Linked tables hang on a table with one row for each person. Make one, and link this one to "
+            "it.",
         )
 
 
@@ -298,8 +304,8 @@ def _roles(db: Database, table: LinkedTable) -> Roles:
         quasi = (c.name for c in facts.columns if c.name not in keys and not c.is_key)
         return Roles(quasi_identifiers=tuple(quasi))
     facts.require_declared(declared.names())
-    groups = {kind: tuple(n for n in names if n not in keys) for kind, names in declared.groups().items()}
-    return Roles(**groups)
+    kept = (tuple(n for n in names if n not in keys) for names in declared.groups().values())
+    return Roles(*kept)
 
 
 def _knowledge(table: LinkedTable, rows: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.privacy_models import MODEL_PARAMETERS, ModelRules, PrivacyModels
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import render, statement
@@ -30,7 +30,7 @@ from kanon_pg.release.plan.advice import (
     notice_undeclared,
     notice_unique_published,
 )
-from kanon_pg.release.plan.base import require_suitable
+from kanon_pg.release.plan.base import OWNER, require_suitable
 from kanon_pg.release.plan.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
 from kanon_pg.release.plan.nodes import require_nodes
 from kanon_pg.release.plan.pseudonyms import Pseudonym, require_key_types, require_one_row_each, secret_name
@@ -297,7 +297,7 @@ def plan_release(
         )
     require_suitable(db, base)
     require_nodes(db, base)
-    pseudonyms = {} if people is not None else _pseudonyms(db, request, subject)
+    pseudonyms: Mapping[str, Pseudonym] = {} if people is not None else _pseudonyms(db, request, subject)
     roles = merged_roles(request, subject, tuple(pseudonyms))
     roles.check(base)
     declared = subject.roles
@@ -394,6 +394,7 @@ def recorded_plan(
     UnknownName
         If a column of the base relation has another name now.
     """
+    base = with_people(db, record, base)
     columns = canonical_columns(tuple(map(base.column, record.quasi_identifiers)), dict(weights or {}))
     return ReleasePlan(
         base=base,
@@ -405,6 +406,15 @@ def recorded_plan(
         models=models or PrivacyModels(),
         generalized=_recorded_hierarchies(db, record, columns, hierarchies),
     )
+
+
+def with_people(db: Database, record: ReleaseRecord, base: RelationFacts) -> RelationFacts:
+    """Return a base relation with the columns that a release of linked tables reads in its place."""
+    if record.people_view is None:
+        return base
+    columns = describe(db, str(record.people_view), OWNER).columns
+    shown = tuple(replace(column, selectable=True) for column in columns)
+    return replace(base, columns=shown, people=record.people_view)
 
 
 def _recorded_hierarchies(

@@ -36,8 +36,8 @@ class Pseudonym:
     def of(self, text: str) -> Fragment:
         """Return the pseudonym of a text: a keyed hash, of type ``uuid``.
 
-        Nobody computes or inverts it without the secret. The secret has 32 bytes; hashing with it twice leaves no
-        way to go on from one digest to that of a longer text.
+        Nobody computes or inverts it without the secret. The secret has 32 bytes; hashing with it twice
+        leaves no way to go on from one digest to that of a longer text.
         """
         return render("pseudonym", secret=self.secret, domain=self.domain, text=Fragment(text))
 
@@ -80,9 +80,11 @@ def require_one_row_each(subject: Subject, columns: Sequence[ColumnFacts]) -> No
     for column in columns:
         if not column.is_key:
             raise UnsuitableColumn(
-                f"Column {column.identifier} of {subject.relation.identifier} is not unique: a pseudonym would show "
+                f"Column {column.identifier} of {subject.relation.identifier} is not unique: a pseudonym "
+                "would show "
                 "which rows belong together, and so tell people apart in their classes.",
-                hint="Make a table with one row for each person, link this one to it (kanon_link), and publish "
+                hint="Make a table with one row for each person, link this one to it (kanon_link), and "
+                "publish "
                 "both: SELECT * FROM kanon_anonymize('people', 5, tables => '{...}').",
             )
 
@@ -101,7 +103,8 @@ def make_secret(db: Database, name: str) -> None:
     db.execute(statement("make_secret"), name)
     if name.startswith(SHARED):
         db.notice(
-            "Who may read several releases that share a secret can link their rows, and learns of each person what "
+            "Who may read several releases that share a secret can link their rows, and learns of each "
+            "person what "
             "all of them say together. k holds in each release by itself."
         )
 

@@ -52,8 +52,8 @@ def option_fields(options: Any) -> dict[str, Any]:
     ----------
     options : dict or None
         Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time``, ``remember``, ``rows``,
-        ``figures``, ``secret`` and ``classes``, the last with ``min`` and ``max`` or with ``exact``. A null stands
-        for a key that is not given.
+        ``figures``, ``secret`` and ``classes``, the last with ``min`` and ``max`` or with ``exact``. A null
+        stands for a key that is not given.
 
     Returns
     -------
@@ -408,7 +408,8 @@ def _check_tables(request: AnonymizeRequest) -> None:
             raise InputError(f"A name in {name} is NULL.", hint="Leave it out.")
         if given and (request.over_time is not None or request.remember is not None):
             raise InputError(
-                f"{name} cannot be given with option over_time or remember: pseudonyms would tell which rows of two "
+                f"{name} cannot be given with option over_time or remember: pseudonyms would tell which rows "
+                "of two "
                 "versions are the same person's.",
                 hint="Publish anew with kanon_anonymize; each publication has pseudonyms of its own.",
             )

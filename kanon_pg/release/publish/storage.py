@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from kanon_pg.core.packed import ITEM_BYTES
 from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
 from kanon_pg.core.solving import SolveOutcome
+from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
@@ -26,7 +27,6 @@ from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
-from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.plan.generalized import node_parts
