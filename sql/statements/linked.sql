@@ -110,10 +110,16 @@ WITH people AS MATERIALIZED (
         {% if figure %}, p.{{ there }} AS there, {{ level }} AS level{% endif %}
     FROM {{ people }} AS p
 ),
-read AS MATERIALIZED (
+source AS MATERIALIZED (SELECT s.* FROM {{ source }}() AS s),
+-- rows of one parent share their pseudonyms
+keyed AS MATERIALIZED (
+    SELECT {% for a in above %}d.{{ a.key }}, {{ a.value }} AS {{ a.name }}{% if not loop.last %}, {% endif %}{% endfor %}
+    FROM (SELECT DISTINCT {% for a in above %}s.{{ a.key }}{% if not loop.last %}, {% endif %}{% endfor %} FROM source AS s) AS d
+),
+read AS (
     SELECT s.*, {% if has_key %}{{ row_key }} AS row_key, {% endif %}
-        {% for a in above %}{{ a.value }} AS {{ a.name }}{% if not loop.last %}, {% endif %}{% endfor %}
-    FROM {{ source }}() AS s
+        {% for a in above %}d.{{ a.name }}{% if not loop.last %}, {% endif %}{% endfor %}
+    FROM source AS s INNER JOIN keyed AS d ON {% for a in above %}d.{{ a.key }} = s.{{ a.key }}{% if not loop.last %} AND {% endif %}{% endfor %}
 ),
 {% if figure %}
 whole AS MATERIALIZED (
@@ -125,8 +131,8 @@ whole AS MATERIALIZED (
     HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, pg_catalog.hashtextextended('0' COLLATE "C", 0)))
 {% if parent_storage %}
     EXCEPT
-    SELECT p.class FROM read AS r INNER JOIN people AS p ON p.person = r.{{ person_key }}
-    WHERE p.level < 3 AND NOT EXISTS (SELECT FROM {{ parent_storage }} AS q WHERE q.kanon_row = r.{{ parent_key }})
+    SELECT p.class FROM keyed AS d INNER JOIN people AS p ON p.person = d.{{ person_key }}
+    WHERE p.level < 3 AND NOT EXISTS (SELECT FROM {{ parent_storage }} AS q WHERE q.kanon_row = d.{{ parent_key }})
 {% endif %}
 ),
 placed AS (

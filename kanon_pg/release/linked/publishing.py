@@ -110,7 +110,8 @@ def _rows_parts(
         "above": [
             {
                 "name": Identifier.of(f"above_{number}"),
-                "value": people.pseudonym(above, f"s.kanon_above_{number}::text"),
+                "key": Identifier.of(f"kanon_above_{number}"),
+                "value": people.pseudonym(above, f"d.kanon_above_{number}::text"),
             }
             for number, above in enumerate(table.above, 1)
         ],
@@ -289,8 +290,9 @@ def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] = ())
             drop_view(db, Identifier.of("safe", row["name"]))
         if row["storage_name"] is not None:
             drop_storage(db, Identifier.of(*row["storage_name"]))
-    for row in tables:
-        drop_base(db, row["source_name"])
+    for row in tables:  # dropping a table with CASCADE takes what reads it along
+        if row["source_name"] is not None:
+            drop_base(db, row["source_name"])
 
 
 def drop_figures(db: Database, view: str, tables: Sequence[Row]) -> None:
