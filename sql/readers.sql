@@ -31,6 +31,11 @@ BEGIN
         UNION SELECT l.child FROM kanon.link AS l
     ) AS known
     INNER JOIN pg_catalog.pg_class AS c ON c.oid = known.relation;
+    PERFORM kanon.grant_read_along(
+        r.relation, ARRAY(SELECT t.relation FROM kanon.release_table AS t WHERE t.release = r.name), false
+    )
+    FROM kanon.release AS r INNER JOIN pg_catalog.pg_class AS c ON c.oid = r.relation
+    WHERE r.people_view IS NOT NULL;
     PERFORM kanon.grant_read(p.relation, true)
     FROM kanon.protection AS p INNER JOIN pg_catalog.pg_class AS c ON c.oid = p.relation;
     PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true) WHERE on_citus;

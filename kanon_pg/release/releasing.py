@@ -93,7 +93,8 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
             plan = with_row_keys(db, plan)
         memory = memory_budget(db)
     refuse_generated(db, plan)
-    refuse_beside_queries(db, plan.base.oid, plan.name)
+    for oid in plan.read_oids:
+        refuse_beside_queries(db, oid, plan.name)
     work = PublishingCall(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
     generation = _queue_for(db, plan.name)

@@ -103,7 +103,11 @@ SELECT pg_catalog.format('%I.%I', bn.nspname, b.relname) AS relation, r.name AS 
     min(reader.rolname::text) AS reader
 FROM covered AS c
 INNER JOIN kanon.protection AS p ON p.relation::oid = c.protected
-INNER JOIN kanon.release AS r ON r.relation::oid = c.relation
+INNER JOIN (
+    SELECT f.name AS release, f.name, f.relation FROM kanon.release AS f
+    UNION ALL
+    SELECT t.release, t.name, t.relation FROM kanon.release_table AS t
+) AS r ON r.relation::oid = c.relation
 INNER JOIN pg_catalog.pg_class AS b ON b.oid = c.protected
 INNER JOIN pg_catalog.pg_namespace AS bn ON bn.oid = b.relnamespace
 INNER JOIN pg_catalog.pg_class AS v ON v.relname = r.name::name AND v.relnamespace = 'safe'::regnamespace
@@ -111,5 +115,5 @@ INNER JOIN pg_catalog.pg_roles AS reader
     ON reader.rolname !~ '^pg_' AND pg_catalog.pg_has_role(reader.oid, 'kanon_analyst', 'USAGE')
     AND NOT pg_catalog.has_table_privilege(reader.oid, b.oid, 'SELECT')
     AND pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')
-WHERE ($1::bigint IS NULL OR c.protected = $1::bigint::oid) AND ($2::text IS NULL OR r.name = $2::text)
+WHERE ($1::bigint IS NULL OR c.protected = $1::bigint::oid) AND ($2::text IS NULL OR r.release = $2::text)
 GROUP BY bn.nspname, b.relname, r.name, p.beside_releases ORDER BY p.beside_releases <> 'refuse', r.name

@@ -50,8 +50,17 @@ ORDER BY 1
 WITH known AS (
     SELECT named.relation::oid AS oid FROM kanon.release AS r
     CROSS JOIN LATERAL pg_catalog.unnest(
-        ARRAY[r.storage, r.mapping, r.parts, r.unknown, r.source, pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name))]
+        ARRAY[
+            r.storage, r.mapping, r.parts, r.unknown, r.source, r.people_view,
+            pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name))
+        ]
         || r.nodes
+    ) AS named (relation)
+    WHERE named.relation IS NOT NULL
+    UNION ALL
+    SELECT named.relation::oid FROM kanon.release_table AS t
+    CROSS JOIN LATERAL pg_catalog.unnest(
+        ARRAY[t.storage, t.source, t.figure, pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name))]
     ) AS named (relation)
     WHERE named.relation IS NOT NULL
     UNION ALL

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 import psycopg
@@ -17,13 +18,15 @@ K = 3
 _CLINIC = """
 create table patients (id integer primary key, sex text, region text, name text, surrogate integer);
 create table admissions (
-    id bigint primary key, patient integer not null references patients, ward text, clinic text, admitted date, surrogate bigint
+    id bigint primary key, patient integer not null references patients, ward text, clinic text, admitted
+    date, surrogate bigint
 );
 create table lab_results (
-    id bigint primary key, admission bigint not null references admissions, patient integer not null references patients,
-    kind text, value numeric, surrogate bigint
+    id bigint primary key, admission bigint not null references admissions, patient integer not null
+    references patients, kind text, value numeric, surrogate bigint
 );
-create table invoices (id integer primary key, payer integer not null references patients, amount numeric, surrogate integer);
+create table invoices (id integer primary key, payer integer not null references patients, amount numeric,
+surrogate integer);
 """
 
 
@@ -31,7 +34,8 @@ def fill_clinic(connection: psycopg.Connection[Any], seed: int, people: int = 12
     draw = random.Random(seed)
     connection.execute(_CLINIC.encode())
     patients = [
-        (i, draw.choice("FM"), draw.choice(["north", "south", "west"]), f"Name {i}", i) for i in range(1, people + 1)
+        (i, draw.choice("FM"), draw.choice(["north", "south", "west"]), f"Name {i}", i)
+        for i in range(1, people + 1)
     ]
     stays = [
         (patient[0], ward, draw.choice(["A", "B"]))
@@ -40,11 +44,24 @@ def fill_clinic(connection: psycopg.Connection[Any], seed: int, people: int = 12
     ]
     clinic = {patient[0]: draw.choice(["A", "B"]) for patient in patients}
     admissions = [
-        (number, stay[0], stay[1], clinic[stay[0]], f"20{draw.randint(18, 20)}-0{draw.randint(1, 9)}-11", number)
+        (
+            number,
+            stay[0],
+            stay[1],
+            clinic[stay[0]],
+            f"20{draw.randint(18, 20)}-01-11",
+            number,
+        )
         for number, stay in enumerate(stays, 1)
     ]
-    labs = [(stay[0], stay[1], draw.choice("xyz")) for stay in admissions for _ in range(draw.choice([0, 0, 1, 1, 2]))]
-    invoices = [(patient[0], draw.randint(1, 9)) for patient in patients for _ in range(draw.choice([1, 1, 2]))]
+    labs = [
+        (stay[0], stay[1], draw.choice("xyz"))
+        for stay in admissions
+        for _ in range(draw.choice([0, 0, 1, 1, 2]))
+    ]
+    invoices = [
+        (patient[0], draw.randint(1, 9)) for patient in patients for _ in range(draw.choice([1, 1, 2]))
+    ]
     with connection.cursor() as cursor:
         cursor.executemany("insert into patients values (%s, %s, %s, %s, %s)", patients)
         cursor.executemany("insert into admissions values (%s, %s, %s, %s, %s, %s)", admissions)
@@ -62,7 +79,9 @@ def declare_clinic(interface: Interface) -> None:
     interface.declare(
         "patients", identifiers=["name"], quasi_identifiers=["sex", "region"], insensitive=["surrogate"]
     )
-    interface.declare("admissions", quasi_identifiers=["clinic"], sensitive=["ward"], insensitive=["surrogate"])
+    interface.declare(
+        "admissions", quasi_identifiers=["clinic"], sensitive=["ward"], insensitive=["surrogate"]
+    )
     interface.declare("lab_results", sensitive=["kind"], insensitive=["value", "surrogate"])
     interface.declare("invoices", insensitive=["amount", "surrogate"])
     interface.link("admissions", "patients")
@@ -78,7 +97,9 @@ def require_hidden(connection: psycopg.Connection[Any], k: int = K) -> None:
     """Count, of what joins show, that nobody is among fewer than k people who look alike in every way."""
     shown: dict[Any, list[Any]] = {
         row[0]: [tuple(map(str, row[1:])), []]
-        for row in rows(connection, "select id, sex, region, admissions_clinic, kanon_suppressed from safe.patients")
+        for row in rows(
+            connection, "select id, sex, region, admissions_clinic, kanon_suppressed from safe.patients"
+        )
     }
     labs = Counter(row[0] for row in rows(connection, "select admission from safe.lab_results"))
     for key, patient in rows(connection, "select id, patient from safe.admissions"):
@@ -86,7 +107,9 @@ def require_hidden(connection: psycopg.Connection[Any], k: int = K) -> None:
     assert not labs, "a lab result hangs on nothing"
     invoices = Counter(row[0] for row in rows(connection, "select payer from safe.invoices"))
     assert invoices.keys() <= shown.keys()
-    classes = Counter((cells, tuple(sorted(numbers)), invoices[key]) for key, (cells, numbers) in shown.items())
+    classes = Counter(
+        (cells, tuple(sorted(numbers)), invoices[key]) for key, (cells, numbers) in shown.items()
+    )
     assert not classes or min(classes.values()) >= k
 
 
@@ -100,18 +123,316 @@ def test_what_joins_show_is_shown_of_k_people(interface: Interface, seed: int) -
     )
     assert (report.rows, report.people) == (120, 120)
     require_hidden(connection)
-    for table, key in (("patients", None), ("admissions", "patient"), ("lab_results", "admission"), ("invoices", "payer")):
+    for table, key in (
+        ("patients", None),
+        ("admissions", "patient"),
+        ("lab_results", "admission"),
+        ("invoices", "payer"),
+    ):
         found = rows(connection, f"select count(*), count(distinct surrogate) from safe.{table}")
         assert found[0][0] == found[0][1] > 0, key
     # what joins show is what is so: the surrogate keys say who is who
     joined = rows(
         connection,
         "select p.surrogate, a.surrogate, l.surrogate from safe.lab_results l"
-        " join safe.admissions a on a.id = l.admission join safe.patients p on p.id = a.patient and p.id = l.patient",
+        " join safe.admissions a on a.id = l.admission join safe.patients p on p.id = a.patient and p.id = "
+        "l.patient",
     )
     truth = rows(
         connection,
-        "select p.id, a.id, l.id from lab_results l join admissions a on a.id = l.admission join patients p on p.id = a.patient",
+        "select p.id, a.id, l.id from lab_results l join admissions a on a.id = l.admission join patients p "
+        "on p.id = a.patient",
     )
     assert set(joined) <= set(truth)
     assert len(joined) == rows(connection, "select count(*) from safe.lab_results")[0][0]
+
+
+def publish(interface: Interface, **options: Any) -> Any:
+    given = {"tables": ["lab_results", "admissions", "invoices"], "time_limit": 1.0, "seed": 1} | options
+    return interface.anonymize("patients", K, **given)
+
+
+def in_turn(connection: psycopg.Connection[Any], names: list[str]) -> None:
+    for name in names:
+        connection.execute(f"refresh materialized view kanon.{name}_storage".encode())
+        require_hidden(connection)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_order_of_plain_refreshes_shows_more(interface: Interface, seed: int) -> None:
+    """Rows come and go, and views are refreshed one by one by somebody who knows nothing of the others."""
+    connection = interface.connection
+    fill_clinic(connection, seed)
+    declare_clinic(interface)
+    publish(interface)
+    draw = random.Random(seed)
+    views = ["patients", "admissions", "lab_results", "invoices"]
+    changes = [
+        "delete from lab_results where id % 7 = 0",
+        "delete from lab_results where admission in (select id from admissions where patient % 11 = 0);"
+        "delete from admissions where patient % 11 = 0",
+        "insert into admissions select 10000 + id, patient, ward, clinic, admitted, 0 from admissions where id < 40",
+        "delete from lab_results where patient % 5 = 0; delete from admissions where patient % 5 = 0;"
+        "delete from invoices where payer % 5 = 0; delete from patients where id % 5 = 0",
+        "update lab_results set admission = (select min(id) from admissions), patient ="
+        " (select patient from admissions order by id limit 1) where id % 13 = 1",
+        "insert into patients select 1000 + i, 'F', 'north', 'new', 0 from generate_series(1, 2) as i;"
+        "insert into invoices select 5000 + i, 1000 + i, 1, 0 from generate_series(1, 2) as i",
+    ]
+    for change in changes:
+        connection.execute(change.encode())
+        in_turn(connection, draw.choices(views, k=6))
+    interface.refresh("patients")
+    require_hidden(connection)
+    assert rows(connection, "select count(*) > 0 from safe.invoices") == [(True,)]
+    interface.anonymize("patients", K, tables=["lab_results", "admissions", "invoices"], time_limit=1.0)
+    require_hidden(connection)
+
+
+def test_two_publications_have_no_pseudonym_in_common(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    keys = "select id from safe.patients union all select id from safe.admissions"
+    publish(interface)
+    before = set(rows(connection, keys))
+    interface.refresh("patients")
+    assert set(rows(connection, keys)) == before
+    publish(interface)
+    assert not before & set(rows(connection, keys))
+    connection.execute("set role kanon_curator")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute("select value from kanon.secret")
+    connection.execute("reset role")
+    interface.notices.clear()
+    for _ in range(2):
+        publish(interface, secret="study")
+        assert any("share a secret" in notice for notice in interface.notices)
+    shared = set(rows(connection, keys))
+    publish(interface, secret="study", release="again")
+    assert set(rows(connection, "select id from safe.again")) == set(
+        rows(connection, "select id from safe.patients")
+    )
+    assert set(rows(connection, keys)) == shared
+
+
+def test_numbers_that_nobody_can_know_leave_all_rows(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    unknown = dict.fromkeys(["admissions", "invoices"], "unknown")
+    publish(interface, rows=unknown)
+    for table in ("admissions", "lab_results", "invoices"):
+        assert rows(connection, f"select count(*) from safe.{table}") == rows(
+            connection, f"select count(*) from {table}"
+        )
+    assert rows(connection, "select base::text from kanon.release_tables where numbers_known") == []
+    publish(interface, rows={"invoices": 1, "lab_results": "unknown"})
+    assert rows(
+        connection, "select max(n) from (select count(*) as n from safe.invoices group by payer) as t"
+    ) == [(1,)]
+    require = "select count(*) from (select payer from safe.invoices group by 1 having count(*) > 1) as t"
+    assert rows(connection, require) == [(0,)]
+
+
+@pytest.mark.parametrize("figure", ["first", "last", "count", "set", {"set": "year"}])
+def test_a_column_of_events_is_a_figure_of_the_person(interface: Interface, figure: Any) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    interface.declare("admissions", quasi_identifiers=["clinic", "admitted"], sensitive=["ward"])
+    with pytest.raises(UnsuitableColumn, match="have several values"):
+        publish(interface)
+    publish(interface, figures={"admissions": {"admitted": figure}})
+    kind = figure if isinstance(figure, str) else "set"
+    name = "admissions_admitted" if kind == "set" else f"admissions_{kind}_admitted"
+    classes = (
+        f'select count(*) from safe.patients group by sex, region, admissions_clinic, "{name}", '
+        "admissions_rows,"
+        " invoices_rows, kanon_suppressed"
+    )
+    assert min(rows(connection, classes))[0] >= K
+    published = {row[0] for row in rows(connection, f'select distinct "{name}"::text from safe.patients')} - {
+        None
+    }
+    truth = {
+        "first": "min(admitted)::text",
+        "last": "max(admitted)::text",
+        "count": "count(distinct admitted)::text",
+        "set": "array_agg(distinct admitted::text order by admitted::text)::text",
+    }[kind]
+    if figure == {"set": "year"}:
+        year = "date_trunc('year', admitted)::date::text"
+        truth = f"array_agg(distinct {year} order by {year})::text"
+    assert published
+    assert published <= {
+        row[0] for row in rows(connection, f"select {truth} from admissions group by patient")
+    }
+    columns = "select attname::text from pg_attribute where attrelid = 'safe.admissions'::regclass"
+    assert ("admitted",) not in rows(connection, columns)
+
+
+def _refused(interface: Interface, error: type[KanonError], words: str, **options: Any) -> None:
+    before = rows(
+        interface.connection, "select oid from pg_class union all select oid from pg_proc order by 1"
+    )
+    with pytest.raises(error, match=words):
+        publish(interface, **options)
+    assert (
+        rows(interface.connection, "select oid from pg_class union all select oid from pg_proc order by 1")
+        == before
+    )
+
+
+def test_what_cannot_be_published_is_refused_and_changes_nothing(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    connection.execute(
+        'create table "od""d" (id integer primary key, x integer);'
+        "create view admissions_view as select * from admissions;"
+        "create table safe.taken (x integer);"
+        "create table keyless (patient integer not null references patients, x integer)"
+    )
+    _refused(interface, UnsuitableRelation, "is not linked", tables=['"od""d"'])
+    _refused(interface, UnsuitableRelation, "no ordinary table", tables=["admissions_view"])
+    _refused(interface, InputError, "do not lead to", tables=["lab_results"])
+    _refused(interface, InputError, "named twice", tables=["admissions", "admissions"])
+    _refused(interface, InputError, "named twice", tables=["patients"])
+    _refused(interface, InputError, "over_time or remember", over_time={})
+    _refused(interface, InputError, "over_time or remember", remember=2)
+    _refused(interface, InputError, "none of the tables", rows={"nothing": "unknown"})
+    _refused(interface, InputError, "none of the tables", figures={"nothing": {}})
+    _refused(interface, InputError, "no quasi-identifier", figures={"admissions": {"ward": "first"}})
+    _refused(interface, InputError, "none of those there are", figures={"admissions": {"clinic": "middle"}})
+    _refused(interface, InputError, "must be an integer", rows={"admissions": "many"})
+    _refused(interface, InputError, "other tables hang on them", rows={"admissions": 2})
+    _refused(interface, InputError, "about linked tables", tables=None, rows={"admissions": 2})
+    _refused(interface, InputError, "name of a secret", secret="")
+    interface.link("keyless", "patients")
+    _refused(interface, UnsuitableRelation, "no primary key", tables=["keyless"])
+    connection.execute("alter table patients add admissions_rows integer")
+    interface.declare("patients", quasi_identifiers=["sex", "admissions_rows"])
+    _refused(interface, UnsuitableColumn, "as a figure of a linked table is")
+
+
+def test_names_of_other_views_are_not_taken(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", K, release="invoices", time_limit=1.0)
+    _refused(interface, NameTaken, "exists already")
+    publish(interface, release="clinic")
+    names = "select relname::text from pg_class where relnamespace = 'safe'::regnamespace order by 1"
+    assert [row[0] for row in rows(connection, names)] == [
+        "clinic", "clinic_admissions", "clinic_invoices", "clinic_lab_results", "invoices"
+    ]  # fmt: skip
+    with pytest.raises(NameTaken):
+        interface.anonymize("patients", K, release="clinic_admissions", time_limit=1.0)
+
+
+def test_dropping_and_publishing_anew_leave_nothing_behind(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    left = (
+        "select relname::text from pg_class where relnamespace in ('safe'::regnamespace, "
+        "'kanon_bases'::regnamespace)"
+        " or relkind = 'm' union all select proname::text from pg_proc where pronamespace = "
+        "'kanon_bases'::regnamespace"
+        " union all select name from kanon.secret order by 1"
+    )
+    before = rows(connection, left)
+    publish(interface)
+    connection.execute("grant select on safe.admissions to kanon_analyst")
+    publish(interface, tables=["admissions"])
+    shown = [row[0] for row in rows(connection, "select view::text from kanon.release_tables")]
+    assert shown == ["safe.admissions"]
+    assert rows(connection, "select has_table_privilege('kanon_analyst', 'safe.admissions', 'select')") == [
+        (True,)
+    ]
+    interface.drop("patients")
+    assert rows(connection, left) == before
+    publish(interface)
+    interface.anonymize("patients", K, time_limit=1.0)
+    assert rows(connection, "select count(*) from kanon.release_tables") == [(0,)]
+    interface.drop("patients")
+    assert rows(connection, left) == before
+    publish(interface)
+    connection.execute("drop table patients, admissions, lab_results, invoices cascade")
+    interface.drop("patients")
+
+
+def test_a_certificate_proves_the_bound_of_the_people(interface: Interface) -> None:
+    fill_clinic(interface.connection, 2)
+    declare_clinic(interface)
+    report = publish(interface)
+    assert report.lower_bound is not None
+    certificate = json.loads(interface.certificate("patients", time_limit=2.0))
+    assert certificate["k"] == K
+
+
+_COMPOSITE = """
+create table "pe""ople" (country text, number integer, "a ge" integer, primary key (country, number));
+create table "st$$ays" (
+    country text, number integer, "se'q" integer, ward text, primary key (country, number, "se'q"),
+    foreign key (country, number) references "pe""ople"
+);
+create table costs (
+    id uuid primary key default gen_random_uuid(), country text not null, number integer not null,
+    stay integer not null, cost integer, foreign key (country, number, stay) references "st$$ays",
+    foreign key (country, number) references "pe""ople"
+);
+insert into "pe""ople" select c, i, i % 3 from generate_series(1, 30) as i, unnest('{a,b}'::text[]) as c;
+insert into "st$$ays" select country, number, j, 'w' from "pe""ople", generate_series(1, 1 + number % 2) as j;
+insert into costs (country, number, stay, cost) select country, number, "se'q", 5 from "st$$ays";
+"""
+
+
+def test_keys_of_several_columns_and_hostile_names(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(_COMPOSITE.encode())
+    interface.declare('"pe""ople"', quasi_identifiers=["a ge"])
+    interface.declare('"st$$ays"', sensitive=["ward"])
+    interface.declare("costs", insensitive=["cost"])
+    interface.link('"st$$ays"', '"pe""ople"')
+    interface.link("costs", '"st$$ays"')
+    interface.anonymize('"pe""ople"', K, tables=['"st$$ays"', "costs"], time_limit=1.0)
+    joined = """
+        select count(*), count(distinct (p.country, p.number)) from safe."pe""ople" p
+        join safe."st$$ays" s using (country, number)
+        join safe.costs c on (c.country, c.number, c.stay) = (s.country, s.number, s."se'q")
+            and (c.country, c.number) = (p.country, p.number)
+    """
+    truth = "select count(*), count(distinct (country, number)) from costs"
+    assert rows(connection, joined) == rows(connection, truth)
+
+
+def test_a_key_of_a_single_table_is_published_as_a_pseudonym(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", K, pseudonyms=["id"], time_limit=1.0)
+    first = {row[0] for row in rows(connection, "select id from safe.patients")}
+    assert len(first) == 120
+    assert rows(connection, "select pg_typeof(id)::text from safe.patients limit 1") == [("uuid",)]
+    interface.anonymize("patients", K, pseudonyms=["id"], time_limit=1.0)
+    assert not first & {row[0] for row in rows(connection, "select id from safe.patients")}
+    with pytest.raises(UnsuitableColumn, match="is not unique"):
+        interface.anonymize("patients", K, pseudonyms=["region"], time_limit=1.0)
+
+
+def test_analysts_read_the_views_and_nothing_behind_them(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface)
+    connection.execute("grant select on all tables in schema safe to kanon_analyst; set role kanon_analyst")
+    assert rows(
+        connection, "select count(*) > 0 from safe.patients p join safe.admissions a on a.patient = p.id"
+    ) == [(True,)]
+    for behind in ("kanon.admissions_storage", "admissions", "kanon.release_table", "kanon.secret"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(f"select * from {behind}".encode())
+    definitions = "select pg_get_viewdef(oid) from pg_class where relnamespace = 'safe'::regnamespace"
+    assert not any("w1" in row[0] for row in rows(connection, definitions))
