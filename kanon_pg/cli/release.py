@@ -341,6 +341,30 @@ Hierarchies = Annotated[
         help="Generalize a column by a stored hierarchy (or a JSON object). May be given several times.",
     ),
 ]
+Tables = Annotated[
+    list[str] | None, column_option("--table", "Linked to it, and published with it.", metavar="TABLE,...")
+]
+Pseudonyms = Annotated[
+    list[str] | None, column_option("--pseudonym", "Key that is published as a pseudonym.")
+]
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON",
+        help='Per linked table "unknown" if nobody can know how many rows a person has, or how many are '
+        "shown at most.",
+    ),
+]
+Figures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON",
+        help="Per linked table and quasi-identifier what a person has of it: one, first, last, count or set.",
+    ),
+]
+Secret = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Releases with one secret have the same pseudonyms.")
+]
 TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the search for better solutions.")]
 ReleaseName = Annotated[
     str | None, typer.Option(metavar="NAME", help="Name of the release, if not that of the table.")
@@ -367,11 +391,16 @@ def anonymize(
     hierarchies: Hierarchies = None,
     time_limit: TimeLimit = DEFAULT_SECONDS,
     release: ReleaseName = None,
+    tables: Tables = None,
+    pseudonyms: Pseudonyms = None,
+    rows: Rows = None,
+    figures: Figures = None,
+    secret: Secret = None,
     seed: Seed = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Publish a k-anonymous release of a table.
+    """Publish a k-anonymous release of a table, or of tables that are linked.
 
     It is a view in schema safe. Prints what is proven about it. Interrupting it (Ctrl-C) leaves
     everything as it was.
@@ -380,9 +409,12 @@ def anonymize(
     with errors_as(as_json):
         arguments["patterns"] = read_patterns(patterns)
         arguments["hierarchies"] = _hierarchies(hierarchies or [])
-        arguments["over_time"] = (
-            None if over_time is None else read_json(over_time, "over_time", example="--over-time '{}'")
-        )
+        for name, given, example in (
+            ("over_time", over_time, "--over-time '{}'"),
+            ("rows", rows, """--rows '{"lab_results": "unknown"}'"""),
+            ("figures", figures, """--figures '{"admissions": {"admitted": "first"}}'"""),
+        ):
+            arguments[name] = None if given is None else read_json(given, name, example=example)
         with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             report = interface.anonymize(arguments, advance)
         show(report, as_json, report_facts)

@@ -292,8 +292,11 @@ def plan_release(
         raise UnsuitableRelation(
             f"{base.identifier} is linked to {subject.people.relation.identifier}, whose people no release "
             "of it counts.",
-            hint="Publish a view or materialized view that joins the column which names the person, declared "
-            "as its entity.",
+            hint="Publish it together with its people, if these have a table with a row for each: "
+            "kanon_anonymize "
+            f"('{subject.people.relation.name}', ..., tables => '{{{base.name}}}'). Or publish a view that "
+            "joins the "
+            "column which names the person, declared as its entity.",
         )
     require_suitable(db, base)
     require_nodes(db, base)
