@@ -400,10 +400,10 @@ def anonymize(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Publish a k-anonymous release of a table, or of tables that are linked.
+    """Publish a k-anonymous release of a table.
 
-    It is a view in schema safe. Prints what is proven about it. Interrupting it (Ctrl-C) leaves
-    everything as it was.
+    It is a view in schema safe, with --table several that join. Prints what is proven about it. Interrupting
+    it (Ctrl-C) leaves everything as it was.
     """
     arguments = fields_in(ANONYMIZE, locals())
     with errors_as(as_json):

@@ -16,7 +16,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnknownName
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.compare.side_by_side import notice_side_by_side
-from kanon_pg.release.linked.people import LinkedPeople, define_people
+from kanon_pg.release.linked.people import PeopleOfTables, define_people
 from kanon_pg.release.linked.publishing import (
     StoredTable,
     count_tables,
@@ -113,7 +113,7 @@ def _publish(
     built: BuiltRelease,
     version: Version | None = None,
     *,
-    people: LinkedPeople | None = None,
+    people: PeopleOfTables | None = None,
 ) -> ReleaseReport:
     """Record what was built and show it in the place of what was published before.
 
@@ -121,7 +121,7 @@ def _publish(
     ----------
     version : Version, optional
         What it is as the first version of a release over time.
-    people : LinkedPeople, optional
+    people : PeopleOfTables, optional
         Linked tables, which are stored and shown with it.
     """
     db, request, plan, names = work.db, work.request, built.plan, built.names
@@ -160,7 +160,7 @@ def _publish(
 
 
 def _show_linked(
-    work: PublishingCall, people: LinkedPeople, stored: Sequence[StoredTable], storage: Identifier
+    work: PublishingCall, people: PeopleOfTables, stored: Sequence[StoredTable], storage: Identifier
 ) -> None:
     db, plan = work.db, work.plan
     show_tables(db, plan, people, stored, storage)

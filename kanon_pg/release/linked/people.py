@@ -34,7 +34,7 @@ from kanon_pg.release.plan.request import AnonymizeRequest
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedPeople:
+class PeopleOfTables:
     """Linked tables, and what is read of their people.
 
     Parameters
@@ -71,7 +71,7 @@ class LinkedPeople:
         return next((pair for pair in pairs if table.is_known and pair[0].table.facts.oid == top), None)
 
 
-def define_people(db: Database, request: AnonymizeRequest, role: str) -> LinkedPeople:
+def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleOfTables:
     """Resolve the tables of a request and define what is read of their people.
 
     Raises
@@ -143,7 +143,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> LinkedP
         hidden=tuple(one.there for one in figures),
         tables=tuple(table.facts.oid for table in group.tables),
     )
-    return LinkedPeople(group, figures, views, planned, secret, names)
+    return PeopleOfTables(group, figures, views, planned, secret, names)
 
 
 def _free_names(db: Database, group: LinkedGroup, release: str, *, named: bool) -> dict[int, str]:

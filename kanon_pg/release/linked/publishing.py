@@ -19,7 +19,7 @@ from kanon_pg.db.readers import define_base, drop_base, gather_statistics, requi
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.release.linked.figures import linked_rows
-from kanon_pg.release.linked.people import LinkedPeople
+from kanon_pg.release.linked.people import PeopleOfTables
 from kanon_pg.release.linked.tables import LinkedTable
 from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
@@ -47,7 +47,7 @@ class StoredTable:
 
 
 def store_tables(
-    db: Database, people: LinkedPeople, plan: ReleasePlan, storage: Identifier
+    db: Database, people: PeopleOfTables, plan: ReleasePlan, storage: Identifier
 ) -> tuple[StoredTable, ...]:
     """Create and fill the storages of all further tables.
 
@@ -96,7 +96,7 @@ def _columns(table: LinkedTable) -> list[tuple[str, Fragment]]:
 
 
 def _rows_parts(
-    people: LinkedPeople, plan: ReleasePlan, table: LinkedTable, storage: Identifier
+    people: PeopleOfTables, plan: ReleasePlan, table: LinkedTable, storage: Identifier
 ) -> dict[str, object]:
     group = people.group
     found = people.figure_of(table)
@@ -135,7 +135,11 @@ def _rows_parts(
 
 
 def show_tables(
-    db: Database, plan: ReleasePlan, people: LinkedPeople, stored: Sequence[StoredTable], storage: Identifier
+    db: Database,
+    plan: ReleasePlan,
+    people: PeopleOfTables,
+    stored: Sequence[StoredTable],
+    storage: Identifier,
 ) -> None:
     """Let the views that analysts read show the new storages from the commit on."""
     by_oid = {one.table.facts.oid: one for one in stored}
@@ -156,7 +160,7 @@ def show_tables(
         show_view(db, one.view, create, one.columns, comment=comment)
 
 
-def record_tables(db: Database, release: str, people: LinkedPeople, stored: Sequence[StoredTable]) -> None:
+def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Sequence[StoredTable]) -> None:
     """Record the further tables, and say how many of their rows are shown."""
     views = {one.table.facts.oid: one.view for one in stored}
     for place, one in enumerate(stored, 1):
@@ -211,7 +215,7 @@ def count_tables(db: Database, release: str) -> None:
 
 
 def recount_tables(
-    db: Database, people: LinkedPeople, plan: ReleasePlan, stored: Sequence[StoredTable]
+    db: Database, people: PeopleOfTables, plan: ReleasePlan, stored: Sequence[StoredTable]
 ) -> None:
     """Count by plain SQL, on what is published, that all people who look alike have the same numbers of rows.
 
