@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,9 @@ _MOST_ROWS = 250_000
 
 _MOST_VALUES = 2_000
 """Rows of which values are looked at, about."""
+
+_MOST_ANSWERS = 500
+"""Columns of which one query answers: PostgreSQL has at most 1,664 columns of a result."""
 
 _ARGUMENTS = {
     "identifier": "identifiers",
@@ -109,7 +112,14 @@ def publishing(relation: Identifier | str, suggestions: Sequence[Suggestion], k:
     return (f"SELECT * FROM kanon_anonymize({Literal(str(relation))}, {k}, hierarchies => {given});",)
 
 
+def _in_parts(columns: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield columns in parts of which one query answers."""
+    for first in range(0, len(columns), _MOST_ANSWERS):
+        yield columns[first : first + _MOST_ANSWERS]
+
+
 def _count_columns(db: Database, known: Subject) -> Row:
+    """Return the number of rows, and per column how many lack a value and how long texts are."""
     columns = [
         {
             "name": column.identifier,
@@ -119,8 +129,11 @@ def _count_columns(db: Database, known: Subject) -> Row:
         }
         for number, column in enumerate(known.relation.columns)
     ]
+    counts: dict[str, Any] = {}
     with reading(db, known.relation):
-        (counts,) = db.read(statement("suggest_columns", relation=known.relation.identifier, columns=columns))
+        for some in _in_parts(columns):
+            command = statement("suggest_columns", relation=known.relation.identifier, columns=some)
+            counts |= db.read(command)[0]
     return counts
 
 
@@ -193,18 +206,21 @@ def _sampled(known: Subject, rows: int, most: int) -> Identifier | Fragment:
 
 def _values(db: Database, known: Subject, rows: int) -> dict[str, tuple[str, ...]]:
     """Return some values of the columns by name: of texts the beginnings."""
-    columns = [column for column in known.relation.columns if kind_of(column.base_type) != "other"]
+    columns = [
+        {
+            "name": column.name,
+            "text": column.text(str(column.identifier)),
+            "alias": Identifier.of(f"values_{number}"),
+        }
+        for number, column in enumerate(known.relation.columns)
+        if kind_of(column.base_type) != "other"
+    ]
     source = _sampled(known, rows, _MOST_VALUES)
     found: dict[str, tuple[str, ...]] = {}
-    for first in range(0, len(columns), MAX_COLUMNS):
-        some = columns[first : first + MAX_COLUMNS]
-        chosen = [
-            {"text": column.text(str(column.identifier)), "alias": Identifier.of(f"values_{number}")}
-            for number, column in enumerate(some)
-        ]
-        with reading(db, known.relation):
-            (values,) = db.read(statement("suggest_values", source=source, columns=chosen))
-        found |= {column.name: tuple(values[f"values_{number}"] or ()) for number, column in enumerate(some)}
+    with reading(db, known.relation):
+        for some in _in_parts(columns):
+            (values,) = db.read(statement("suggest_values", source=source, columns=some))
+            found |= {one["name"]: tuple(values[one["alias"].name] or ()) for one in some}
     return found
 
 

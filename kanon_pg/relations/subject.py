@@ -21,7 +21,7 @@ from kanon_pg.db.catalog import (
     require_equality,
     require_readable,
 )
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
@@ -321,7 +321,8 @@ def require_quasi_identifiers(relation: RelationFacts, columns: Sequence[object]
     if len(columns) > MAX_COLUMNS:
         raise InputError(
             f"{len(columns)} quasi-identifiers are more than the {MAX_COLUMNS} that a release can have.",
-            hint="Name only those that others could link: quasi_identifiers => '{zip,sex}'.",
+            hint="Name only those that others could link: quasi_identifiers => '{zip,sex}'; "
+            f"SELECT * FROM kanon_suggest({Literal(str(relation.identifier))}) proposes which.",
         )
 
 

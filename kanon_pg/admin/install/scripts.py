@@ -53,6 +53,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "hierarchy_build": BUILD_HIERARCHY,
     "hierarchy_define": DEFINE_HIERARCHY,
     "hierarchy_load": LOAD_HIERARCHY,
+    "hierarchy_missing": MISSING_VALUES,
     "hierarchy_show": SHOW_HIERARCHY,
     "identify": IDENTIFY,
     "intervals": INTERVALS,

@@ -87,6 +87,7 @@ def test_quasi_identifiers_are_some_and_no_more_than_fit() -> None:
         with pytest.raises(InputError) as raised:
             require_quasi_identifiers(PATIENTS, range(number))
         assert "quasi_identifiers => '{zip,sex}'" in (raised.value.hint or "")
+    assert "kanon_suggest" in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize(
