@@ -315,6 +315,20 @@ def test_an_incomplete_hierarchy_is_refused_by_column(people: Interface) -> None
         people.anonymize("people", 3, hierarchies=HIERARCHIES)
     assert "991" not in f"{caught.value} {caught.value.detail} {caught.value.hint}"
     assert everything(people.connection) == before
+    (_, query) = (caught.value.hint or "").split("SELECT ")
+    listed = people.connection.execute(f"select {query.removesuffix(' lists them.')}".encode()).fetchall()
+    assert listed == [("991", 1)]
+
+
+def test_a_refresh_says_what_lists_the_values_that_the_hierarchy_does_not_know(people: Interface) -> None:
+    people.anonymize("people", 3, hierarchies=HIERARCHIES)
+    people.connection.execute("update people set age = 991 where id <= 2")
+    people.notices.clear()
+    people.refresh("people")
+    (notice,) = [text for text in people.notices if "does not know" in text]
+    assert "991" not in notice
+    query = notice[notice.index("SELECT ") :].removesuffix(" lists them.")
+    assert people.connection.execute(query.encode()).fetchall() == [("991", 2)]
 
 
 @pytest.mark.parametrize(
