@@ -600,6 +600,24 @@ def test_every_method_publishes_what_it_promises(solved_people: Interface, metho
     assert found.marginal_divergence >= 0
 
 
+def test_a_column_of_one_level_shows_it_in_all_rows_also_after_a_plain_refresh(
+    solved_people: Interface,
+) -> None:
+    connection = solved_people.connection
+    report = solved_people.anonymize("people", 8, hierarchies=HIERARCHIES, same_level=["age"])
+    assert report.lower_bound is None or report.lower_bound <= report.weighted_cost
+    widths = "select distinct upper(age) - lower(age) from safe.people where age is not null"
+    before = connection.execute(widths.encode()).fetchall()
+    assert len(before) == 1
+    check_cells(solved_people)
+    connection.execute("update people set age = 20 + id % 40 where id % 3 = 0")
+    storage = value(solved_people, "select storage::text from kanon.releases")
+    connection.execute(f"refresh materialized view {storage}".encode())
+    assert connection.execute(widths.encode()).fetchall() in (before, [])
+    solved_people.refresh("people")
+    assert connection.execute(widths.encode()).fetchall() in (before, [])
+
+
 def test_full_domain_recoding_has_one_level_per_column_and_keeps_its_share(solved_people: Interface) -> None:
     solved_people.anonymize("people", 8, hierarchies=HIERARCHIES, method="full_domain", suppressed_rows=0.1)
     rows = published(solved_people.connection, "people", ["age", "zip", "ward"], "id")
