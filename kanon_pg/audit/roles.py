@@ -29,6 +29,9 @@ _MEASURED = frozenset({"float4", "float8", "numeric", "money", "timestamp", "tim
 """Types whose values may differ in nearly all rows without naming anybody."""
 
 _NEARLY_UNIQUE = 0.95
+_REPEATED_RATIO = 0.5
+"""Different values per row up to which it is no accident that a column tells the value of another one."""
+
 _FREE_TEXT_LENGTH = 40
 _FREE_TEXT_RATIO = 0.5
 _OFTEN_SINGLE = 0.01
@@ -147,10 +150,13 @@ def suggestions_for(columns: Sequence[ObservedColumn]) -> tuple[Suggestion, ...]
 def _withhold(columns: Sequence[ObservedColumn], decided: list[tuple[str, str]]) -> None:
     """Keep the quasi-identifiers that others know best and that tell most rows apart; withhold the others."""
     linking = [number for number, (role, _) in enumerate(decided) if role == "quasi_identifier"]
+    exact = {column.facts.name for column in columns if (column.ratio or 0.0) > _REPEATED_RATIO}
     chosen: list[str] = []
     for number in sorted(linking, key=lambda number: _rank(columns[number])):
         determinants = [
-            name for name, share in columns[number].determined_by if share == 1 and name in chosen
+            name
+            for name, share in columns[number].determined_by
+            if share == 1 and name in chosen and name not in exact
         ]
         if determinants:
             decided[number] = "withheld", f"{determinants[0]} always tells its value: one of both is enough."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -93,12 +94,18 @@ def look_of(base_type: str, values: Sequence[str]) -> Look | None:
         return BIRTH_DATES if _span_lifetimes(values) else None
     if kind != "text":
         return None
-    has_few = len(set(values)) <= _FEW
+    counted = Counter(values)
     for look, pattern in _TEXTS:
-        matching = sum(pattern.fullmatch(value) is not None for value in values)
-        if matching >= _NEARLY_ALL * len(values) and not (has_few and look in _OF_MANY):
+        if len(counted) <= _FEW and look in _OF_MANY:
+            continue
+        if _share(counted, pattern.fullmatch) >= _NEARLY_ALL:
             return BIRTH_DATES if look is DATES and _span_lifetimes(values) else look
-    return NAMES if _name_people(values) and not has_few else None
+    return NAMES if len(counted) > _FEW and _name_people(counted) else None
+
+
+def _share(counted: Counter[str], is_one: Callable[[str], object]) -> float:
+    """Return the share of values that are of some kind."""
+    return sum(rows for value, rows in counted.items() if is_one(value)) / counted.total()
 
 
 def _span_lifetimes(values: Sequence[str]) -> bool:
@@ -107,18 +114,16 @@ def _span_lifetimes(values: Sequence[str]) -> bool:
     return bool(years) and years[-1 - tenth] - years[tenth] >= _LIFETIME
 
 
-def _name_people(values: Sequence[str]) -> bool:
-    names = [value for value in values if _NAME.fullmatch(value)]
-    if len(names) < _NEARLY_ALL * len(values):
+def _name_people(counted: Counter[str]) -> bool:
+    if _share(counted, _NAME.fullmatch) < _NEARLY_ALL:
         return False
-    known = sum(not FIRST_NAMES.isdisjoint(_first_and_last(name)) for name in names)
-    return known >= _FIRST_NAMES_SHARE * len(values)
+    return _share(counted, _has_first_name) >= _FIRST_NAMES_SHARE
 
 
-def _first_and_last(name: str) -> tuple[str, str]:
-    """Return the words of a name of which one is a first name: "Ann Mary Smith", "Smith, Ann"."""
+def _has_first_name(name: str) -> bool:
+    """Return whether the first or the last word is a first name: "Ann Mary Smith", "Smith, Ann"."""
     words = without_accents(name).lower().replace(",", " ").split()
-    return words[0], words[-1]
+    return bool(words) and not FIRST_NAMES.isdisjoint((words[0], words[-1]))
 
 
 _SHORT_RANGE = 20

@@ -260,11 +260,18 @@ def test_when_a_row_was_written_is_withheld_unless_it_is_no_moment() -> None:
 def test_a_date_to_the_second_and_both_coordinates_are_alike() -> None:
     moments = [f"2024-05-17 10:00:{number:02}" for number in _MANY]
     degrees = [f"{number}.123456" for number in _MANY]
-    exact = {"rows": 30, "single": 30}
+    names = ("happened", "lat", "long")
+
+    def exact(name: str, values: list[str], type_: str) -> ObservedColumn:
+        # With a value for each row every column tells those of all others.
+        others = tuple(other for other in names if other != name)
+        told = {"determined_by": tuple((other, 1.0) for other in others), "determines": others}
+        return looking(name, values, type_, rows=30, single=30, **told)
+
     found = proposed(
-        looking("happened", moments, "timestamp", **exact),
-        looking("lat", degrees, "float8", **exact),
-        looking("long", degrees, "float8", **exact),
+        exact("happened", moments, "timestamp"),
+        exact("lat", degrees, "float8"),
+        exact("long", degrees, "float8"),
     )
     assert {one.role for one in found.values()} == {"quasi_identifier"}
     assert [one.hierarchy and one.hierarchy["builder"] for one in found.values()] == [
