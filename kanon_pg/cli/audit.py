@@ -213,7 +213,7 @@ GATE_EXIT_CODE = 4
 """Exit code if the condition of ``--fail-on`` holds."""
 
 _CONDITION = re.compile(r"\s*k\s*<\s*(\d{1,9})\s*")
-_SUGGESTION_HEADINGS = ("column", "role", "values", "unique", "missing", "because", "hierarchy")
+_SUGGESTION_HEADINGS = ("column", "role", "values", "unique", "missing", "hierarchy", "because")
 
 
 K = Annotated[
@@ -333,8 +333,8 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
             "" if one.distinct_values is None else f"{one.distinct_values:,}",
             "" if one.unique_values is None else f"{one.unique_values:,}",
             f"{one.missing:.1%}",
-            " ".join(one.reasons),
             "" if one.hierarchy is None else json.dumps(one.hierarchy),
+            " ".join(one.reasons),
         )
         for one in found
     ]

@@ -343,15 +343,7 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
     """Return the proposed roles; None if nothing is proposed."""
     if not suggestions:
         return None
-    rows = tuple(
-        (
-            one.column,
-            one.role.replace("_", "-"),
-            " ".join(one.reasons),
-            "" if one.hierarchy is None else json.dumps(one.hierarchy),
-        )
-        for one in suggestions
-    )
+    rows = tuple((one.column, one.role.replace("_", "-"), _because(one)) for one in suggestions)
     return Section(
         "roles",
         "Which roles the columns might have",
@@ -359,8 +351,13 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
             "Proposed from keys, types, names, values and statistics. Nothing was declared: whoever knows "
             "the data decides.",
         ),
-        tables=(Table("Proposed roles", ("column", "role", "because", "hierarchy"), rows, texts=4),),
+        tables=(Table("Proposed roles", ("column", "role", "because"), rows, texts=3),),
     )
+
+
+def _because(one: Suggestion) -> str:
+    suits = () if one.hierarchy is None else (f"A hierarchy suits it: {json.dumps(one.hierarchy)}.",)
+    return " ".join((*one.reasons, *suits))
 
 
 def unchecked_section(audit: AuditResult) -> Section | None:
