@@ -56,6 +56,7 @@ from kanon_pg.hierarchies.operations import (
     DefineHierarchyRequest,
     HierarchyContent,
     LoadHierarchyRequest,
+    MissingValuesRequest,
     ShowHierarchyRequest,
 )
 from kanon_pg.hierarchies.storage import StoredHierarchy
@@ -67,12 +68,13 @@ from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.reading.load_facts import READER
 from kanon_pg.queries.request import Asker, ProtectRequest, QueryRequest, given_text, given_texts, refused
 from kanon_pg.release import certificate as certificates
-from kanon_pg.release import releasing
+from kanon_pg.release import missing, releasing
 from kanon_pg.release.certificate import CertificateRequest
 from kanon_pg.release.compare import composition as compositions
 from kanon_pg.release.compare.composition import Composition, CompositionRequest
 from kanon_pg.release.declare import declaration, linking
 from kanon_pg.release.declare.linking import LinkRequest
+from kanon_pg.release.missing import MissingValue
 from kanon_pg.release.plan.base import OWNER
 from kanon_pg.release.plan.request import AnonymizeRequest, DeclareRequest
 from kanon_pg.release.publish.report import ReleaseReport
@@ -192,6 +194,7 @@ __all__ = [
     "links",
     "load_hierarchy",
     "measure",
+    "missing_values",
     "protect",
     "query",
     "rectangles",
@@ -468,6 +471,14 @@ def hierarchy_content(target: Target, hierarchy: str) -> HierarchyContent:
     check_argument("hierarchy", "name", hierarchy)
     with as_owner(target) as (db, role):
         return operations.content(db, hierarchy, role=role)
+
+
+def missing_values(target: Target, *arguments: Any, **options: Any) -> tuple[MissingValue, ...]:
+    """Return the values of a column that a stored hierarchy lacks, see `MissingValuesRequest`."""
+    request = request_of(MissingValuesRequest, arguments, options)
+    known = hierarchy_content(target, request.hierarchy).hierarchy.values
+    with as_login(target, None) as db:
+        return missing.missing_values(db, request.relation, request.column_name, known)
 
 
 def show_hierarchy(target: Target, *arguments: Any, **options: Any) -> list[str]:

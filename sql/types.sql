@@ -141,7 +141,8 @@ CREATE TYPE kanon.suggestion AS (
     distinct_ratio double precision, -- Different values as a share of the rows that have one, 0 to 1.
     unique_values bigint, -- Values that one row has.
     missing double precision, -- Share of the rows that have no value, 0 to 1.
-    restored_by name[] -- Columns each of which tells this one's value: suppressing this one alone hides nothing.
+    restored_by name[], -- Columns each of which tells this one's value: suppressing this one alone hides nothing.
+    hierarchy jsonb -- Of a quasi-identifier: a builder with its keys that would generalize it, for the argument hierarchies of kanon_anonymize; NULL if none suits.
 );
 COMMENT ON TYPE kanon.suggestion IS 'A proposed role of a column, as kanon_suggest returns it; nothing is declared by it.';
 

@@ -337,6 +337,8 @@ class Suggestion:
         `distinct_values` / rows with a value.
     restored_by : tuple of str
         Columns each of which determines this one's value: suppressing it alone hides nothing.
+    hierarchy : mapping or None
+        Specification of a hierarchy that would generalize it as a quasi-identifier: a builder and its keys.
     """
 
     column: str
@@ -347,6 +349,7 @@ class Suggestion:
     unique_values: int | None
     missing: float
     restored_by: tuple[str, ...]
+    hierarchy: Mapping[str, Any] | None = None
 
 
 def _columns(number: int) -> str:

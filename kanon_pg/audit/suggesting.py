@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_pg.audit.columns import AuditSession, audit_columns, audit_session, comparable, look_up
 from kanon_pg.audit.findings import Suggestion
+from kanon_pg.audit.names import TEXTS, kind_of, lists_people, names_a_person
 from kanon_pg.audit.request import SuggestRequest
-from kanon_pg.audit.roles import TEXTS, ObservedColumn, lists_people, names_a_person, suggestions_for
+from kanon_pg.audit.roles import ObservedColumn, suggestions_for
+from kanon_pg.audit.values import look_of
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -21,6 +24,12 @@ from kanon_pg.relations.subject import Subject, no_rows
 
 _MOST_ROWS = 250_000
 """Rows that are looked at for statistics of columns; of larger relations about so many, drawn at random."""
+
+_MOST_VALUES = 2_000
+"""Rows of which values are looked at, about."""
+
+_MOST_ANSWERS = 500
+"""Columns of which one query answers: PostgreSQL has at most 1,664 columns of a result."""
 
 _ARGUMENTS = {
     "identifier": "identifiers",
@@ -59,9 +68,12 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
     tables = {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
     repeated = _repeated(db, known, columns, tables)
     constant = _constant(db, known, columns, statistics, is_sample=counts["rows"] > _MOST_ROWS)
+    values = _values(db, known, counts["rows"])
     return [
         replace(
             _observed(column, number, counts, statistics.get(column.name)),
+            values=values.get(column.name, ()),
+            look=look_of(column.base_type, values.get(column.name, ())),
             people=tables.get(column.name),
             is_repeated=column.name in repeated,
             is_constant=column.name in constant,
@@ -71,11 +83,11 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
 
 
 def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
-    """Name the statement that declares the proposed roles."""
+    """Name the statements that do as proposed."""
     if any(one.role == "quasi_identifier" for one in suggestions):
-        db.notice(
-            f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}"
-        )
+        relation = known.relation.identifier
+        statements = [declaring(relation, suggestions), *publishing(relation, suggestions)]
+        db.notice(f"Nothing was declared. To do as proposed: {' '.join(statements)}")
     else:
         db.notice("No quasi-identifier is proposed: say yourself which columns others can know.")
 
@@ -91,7 +103,23 @@ def declaring(relation: Identifier | str, suggestions: Sequence[Suggestion], bet
     return f"SELECT kanon_declare({between.join(arguments)});"
 
 
+def publishing(relation: Identifier | str, suggestions: Sequence[Suggestion], k: int = 5) -> tuple[str, ...]:
+    """Return the statement that publishes a relation with the proposed hierarchies, if there are any."""
+    hierarchies = {one.column: one.hierarchy for one in suggestions if one.hierarchy is not None}
+    if not hierarchies:
+        return ()
+    given = Literal(json.dumps(hierarchies, ensure_ascii=False))
+    return (f"SELECT * FROM kanon_anonymize({Literal(str(relation))}, {k}, hierarchies => {given});",)
+
+
+def _in_parts(columns: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield columns in parts of which one query answers."""
+    for first in range(0, len(columns), _MOST_ANSWERS):
+        yield columns[first : first + _MOST_ANSWERS]
+
+
 def _count_columns(db: Database, known: Subject) -> Row:
+    """Return the number of rows, and per column how many lack a value and how long texts are."""
     columns = [
         {
             "name": column.identifier,
@@ -101,8 +129,11 @@ def _count_columns(db: Database, known: Subject) -> Row:
         }
         for number, column in enumerate(known.relation.columns)
     ]
+    counts: dict[str, Any] = {}
     with reading(db, known.relation):
-        (counts,) = db.read(statement("suggest_columns", relation=known.relation.identifier, columns=columns))
+        for some in _in_parts(columns):
+            command = statement("suggest_columns", relation=known.relation.identifier, columns=some)
+            counts |= db.read(command)[0]
     return counts
 
 
@@ -126,7 +157,9 @@ def _statistics(
         worker.db.notice(
             f"Whether columns tell each other was looked at among {MAX_COLUMNS} at a time, in their order."
         )
-    source = _sampled(worker.db, known, rows)
+    if rows > _MOST_ROWS:
+        worker.db.notice(f"Values are counted in about {_MOST_ROWS:,} of {rows:,} rows, drawn at random.")
+    source = _sampled(known, rows, _MOST_ROWS)
     statistics: dict[str, _Statistics] = {}
     is_complete = True
     for first in range(0, len(columns), MAX_COLUMNS):
@@ -163,14 +196,32 @@ def _statistics_of(
     )
 
 
-def _sampled(db: Database, known: Subject, rows: int) -> Identifier | Fragment:
+def _sampled(known: Subject, rows: int, most: int) -> Identifier | Fragment:
+    """Return about so many rows of a relation as what a query reads, all if there are not more."""
     relation = known.relation.identifier
-    if rows <= _MOST_ROWS:
+    if rows <= most:
         return relation
-    db.notice(f"Values are counted in about {_MOST_ROWS:,} of {rows:,} rows, drawn at random.")
-    return Fragment(
-        f"(SELECT * FROM {relation} WHERE pg_catalog.random() < {_MOST_ROWS / rows!r}) AS sampled"
-    )
+    return Fragment(f"(SELECT * FROM {relation} WHERE pg_catalog.random() < {most / rows!r}) AS sampled")
+
+
+def _values(db: Database, known: Subject, rows: int) -> dict[str, tuple[str, ...]]:
+    """Return some values of the columns by name: of texts the beginnings."""
+    columns = [
+        {
+            "name": column.name,
+            "text": column.text(str(column.identifier)),
+            "alias": Identifier.of(f"values_{number}"),
+        }
+        for number, column in enumerate(known.relation.columns)
+        if kind_of(column.base_type) != "other"
+    ]
+    source = _sampled(known, rows, _MOST_VALUES)
+    found: dict[str, tuple[str, ...]] = {}
+    with reading(db, known.relation):
+        for some in _in_parts(columns):
+            (values,) = db.read(statement("suggest_values", source=source, columns=some))
+            found |= {one["name"]: tuple(values[one["alias"].name] or ()) for one in some}
+    return found
 
 
 def _repeated(

@@ -6,6 +6,7 @@ terminal, and as Markdown for tickets and pull requests, sentences come first, t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -212,7 +213,7 @@ GATE_EXIT_CODE = 4
 """Exit code if the condition of ``--fail-on`` holds."""
 
 _CONDITION = re.compile(r"\s*k\s*<\s*(\d{1,9})\s*")
-_SUGGESTION_HEADINGS = ("column", "role", "values", "unique", "missing", "because")
+_SUGGESTION_HEADINGS = ("column", "role", "values", "unique", "missing", "hierarchy", "because")
 
 
 K = Annotated[
@@ -308,8 +309,8 @@ def suggest(
 ) -> None:
     """Propose a role for each column of a table, with reasons.
 
-    Looks at keys, types, names and statistics, such as columns that tell the value of others. Declares
-    nothing: the statement that would is printed beside.
+    Looks at keys, types, names, values and statistics, such as columns that tell the value of others.
+    Declares nothing: the statement that would is printed beside.
     """
     arguments = fields_in(SUGGEST, locals())
     with errors_as(as_json):
@@ -332,6 +333,7 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
             "" if one.distinct_values is None else f"{one.distinct_values:,}",
             "" if one.unique_values is None else f"{one.unique_values:,}",
             f"{one.missing:.1%}",
+            "" if one.hierarchy is None else json.dumps(one.hierarchy),
             " ".join(one.reasons),
         )
         for one in found

@@ -100,6 +100,7 @@ COMMANDS = {
     "hierarchy load": CommandEntry("hierarchy", "load", HIERARCHIES),
     "hierarchy list": CommandEntry("hierarchy", "list_all", HIERARCHIES),
     "hierarchy show": CommandEntry("hierarchy", "show_one", HIERARCHIES),
+    "hierarchy missing": CommandEntry("hierarchy", "list_missing", HIERARCHIES),
     "hierarchy drop": CommandEntry("hierarchy", "drop", HIERARCHIES),
     "group intervals": CommandEntry("analyses", "intervals", GROUPS),
     "group labels": CommandEntry("analyses", "labels", GROUPS),

@@ -1,4 +1,4 @@
-"""The commands ``hierarchy build``, ``load``, ``list``, ``show`` and ``drop``."""
+"""The commands ``hierarchy build``, ``load``, ``list``, ``show``, ``missing`` and ``drop``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from kanon_pg.cli.output import Json, check_plot, errors_as, listing, progress_b
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.hierarchies import operations
-from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, tree_lines, tree_of
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, MISSING_VALUES, tree_lines, tree_of
 from kanon_pg.hierarchies.sources import read_csv
+from kanon_pg.release.missing import MissingValue
 
 Name = Annotated[str, typer.Argument(help="Name of the hierarchy.", metavar="NAME")]
 Description = Annotated[
@@ -185,6 +186,26 @@ def show_one(
 
             write_plot(draw_hierarchy(top, f"{hierarchy}, version {listed.version}"), plot)
         show(top, as_json, lambda tree: Text("\n".join(tree_lines(tree, most))))
+
+
+def list_missing(
+    hierarchy: Name,
+    relation: Relation,
+    column_name: Annotated[str, typer.Argument(help="The column.", metavar="COLUMN")],
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """List the values of a column that a stored hierarchy lacks, with the rows that have them."""
+    with errors_as(as_json):
+        with opened_interface(dsn) as interface:
+            found = interface.missing_values(fields_in(MISSING_VALUES, locals()))
+        show(found, as_json, _missing_table)
+
+
+def _missing_table(found: tuple[MissingValue, ...]) -> Table | str:
+    if not found:
+        return "It lacks none."
+    return listing(("value", "rows"), [(one.value, f"{one.rows:,}") for one in found], frozenset({"rows"}))
 
 
 def drop(hierarchy: Name, dsn: Dsn = None, as_json: Json = False) -> None:

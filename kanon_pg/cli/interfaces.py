@@ -18,12 +18,18 @@ from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.statements import statement
-from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
+from kanon_pg.hierarchies.operations import (
+    BUILD_HIERARCHY,
+    DEFINE_HIERARCHY,
+    LOAD_HIERARCHY,
+    MISSING_VALUES,
+)
 from kanon_pg.hierarchies.storage import hierarchy_in
 from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.compare.composition import COMPOSITION, Composition
 from kanon_pg.release.declare.linking import LINK
+from kanon_pg.release.missing import MissingValue
 from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 from kanon_pg.release.publish.report import ReleaseReport
 
@@ -97,6 +103,13 @@ class ServerInterface:
         """Return a stored hierarchy."""
         with self._calling() as db:
             return hierarchy_in(db.rows(statement("call_hierarchy_values"), _checked(name)))
+
+    def missing_values(self, arguments: Arguments) -> tuple[MissingValue, ...]:
+        """List values that a hierarchy lacks, see `kanon_pg.client.missing_values`."""
+        with self._calling() as db:
+            given = {**arguments, "relation": describe(db, arguments["relation"]).oid}
+            rows = db.rows(MISSING_VALUES.statement("call_hierarchy_missing"), *MISSING_VALUES.values(given))
+            return tuple(MissingValue(**row) for row in rows)
 
     @contextmanager
     def _reporting(self, advance: Advance | None = None) -> Iterator[PsycopgDatabase]:

@@ -318,6 +318,10 @@ SuppressedRows = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Suppress at most so many rows, 0 to 1; for method full_domain."),
 ]
+SameLevel = Annotated[
+    list[str] | None,
+    column_option("--same-level", "Columns with a hierarchy whose cells have one level in all classes."),
+]
 Rules = Annotated[
     str | None,
     typer.Option(
@@ -385,6 +389,7 @@ def anonymize(
     fewest_classes: FewestClasses = None,
     most_classes: MostClasses = None,
     suppressed_rows: SuppressedRows = None,
+    same_level: SameLevel = None,
     over_time: Rules = None,
     remember: Remember = None,
     patterns: Patterns = None,

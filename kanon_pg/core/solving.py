@@ -57,6 +57,8 @@ class SolveRequest:
         Limits for the number of classes (Bredereck et al. 2014, section 3.1), both >= 1.
     suppressed_rows : float, optional
         Largest share of the rows whose cells method full_domain may all suppress, 0 to 1; None for any.
+    same_level : sequence of str
+        Quasi-identifiers whose cells have one level of their hierarchies each, or are suppressed.
     """
 
     k: int
@@ -69,6 +71,7 @@ class SolveRequest:
     fewest_classes: int | None = None
     most_classes: int | None = None
     suppressed_rows: float | None = None
+    same_level: Sequence[str] = ()
 
     def allows_number(self, classes: int) -> bool:
         """Return whether a solution may have so many classes."""

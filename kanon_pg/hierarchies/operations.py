@@ -68,10 +68,20 @@ class ShowHierarchyRequest:
     most: Annotated[int, Argument("integer", "Nodes shown below each.")] = 10
 
 
+@dataclass(frozen=True, slots=True)
+class MissingValuesRequest:
+    """The arguments of ``kanon_hierarchy_missing``."""
+
+    hierarchy: HierarchyName
+    relation: SourceRelation
+    column_name: Annotated[str, Argument("name", "The column.")]
+
+
 DEFINE_HIERARCHY = Operation(DefineHierarchyRequest)
 LOAD_HIERARCHY = Operation(LoadHierarchyRequest, kept=("hierarchy",))
 BUILD_HIERARCHY = Operation(BuildHierarchyRequest, kept=("hierarchy",))
 SHOW_HIERARCHY = Operation(ShowHierarchyRequest)
+MISSING_VALUES = Operation(MissingValuesRequest, kept=("hierarchy",))
 
 
 KINDS = ("rows", "table", "taxonomy", *build.NAMES)

@@ -51,7 +51,12 @@ def identify(*arguments: SqlValue) -> list[dict[str, Any]]:
 
 def suggest(*arguments: SqlValue) -> list[dict[str, Any]]:
     """Serve ``kanon_suggest``."""
-    return serve(lambda db: [_row(found) for found in suggesting.suggest(db, SUGGEST.request(*arguments))])
+    return serve(
+        lambda db: [
+            _row(found) | {"hierarchy": None if found.hierarchy is None else json.dumps(found.hierarchy)}
+            for found in suggesting.suggest(db, SUGGEST.request(*arguments))
+        ]
+    )
 
 
 def risk(*arguments: SqlValue) -> list[dict[str, Any]]:

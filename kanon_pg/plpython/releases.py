@@ -12,9 +12,9 @@ from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.operation import SqlValue, read_json
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.hierarchies import operations, storage
-from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, MISSING_VALUES, SHOW_HIERARCHY
 from kanon_pg.release import certificate as certificates
-from kanon_pg.release import releasing
+from kanon_pg.release import missing, releasing
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.compare import composition as compositions
 from kanon_pg.release.compare.composition import COMPOSITION
@@ -116,6 +116,16 @@ def hierarchy_values(hierarchy: SqlValue) -> list[dict[str, Any]]:
     """Serve ``kanon.hierarchy_values``."""
     found = serve(lambda db: operations.content(db, hierarchy, role=requesting_role(db, "hierarchy_values")))
     return [{"value": row[0], "nodes": row[1:]} for row in found.hierarchy.rows()]
+
+
+def missing_values(*arguments: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon.missing_values``, with the caller's rights."""
+    *given, known = arguments
+    return serve(
+        lambda db: [
+            asdict(one) for one in missing.missing_values(db, **MISSING_VALUES.read(*given), known=known)
+        ]
+    )
 
 
 def show_hierarchy(*arguments: SqlValue) -> list[str]:

@@ -21,7 +21,7 @@ from kanon_pg.db.catalog import (
     require_equality,
     require_readable,
 )
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
@@ -106,8 +106,24 @@ class Roles:
                     )
                 seen[name] = role
         if self.entity is not None:
+            _refuse_several(relation, self.entity)
             relation.column(self.entity)
         _check_weights(relation, self.weights)
+
+
+def _refuse_several(relation: RelationFacts, entity: str) -> None:
+    """Refuse columns in place of the one that identifies people, and say how to make one of them."""
+    known = {column.name: column.identifier for column in relation.columns}
+    named = [name.strip() for name in entity.strip("{}").split(",")]
+    if entity in known or len(named) == 1 or not known.keys() >= set(named):
+        return
+    texts = ", ".join(f"{known[name]}::text" for name in named)
+    raise InputError(
+        "The entity is one column; several are named.",
+        hint="Where they identify a person together, make one column of them, and name that: "
+        f"ALTER TABLE {relation.identifier} ADD person text[] GENERATED ALWAYS AS (ARRAY[{texts}]) STORED; "
+        "or have a view with such a column.",
+    )
 
 
 def _check_weights(relation: RelationFacts, weights: Any) -> None:
@@ -321,7 +337,8 @@ def require_quasi_identifiers(relation: RelationFacts, columns: Sequence[object]
     if len(columns) > MAX_COLUMNS:
         raise InputError(
             f"{len(columns)} quasi-identifiers are more than the {MAX_COLUMNS} that a release can have.",
-            hint="Name only those that others could link: quasi_identifiers => '{zip,sex}'.",
+            hint="Name only those that others could link: quasi_identifiers => '{zip,sex}'; "
+            f"SELECT * FROM kanon_suggest({Literal(str(relation.identifier))}) proposes which.",
         )
 
 

@@ -228,7 +228,7 @@ def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> N
     notice_empty(db, base, record.view)
     notice_redeclared(db, base, record)
     _notice_unpublished(db, record)
-    notice_unknown(db, record)
+    notice_unknown(db, record, base.identifier)
 
 
 def _refresh_storage(db: Database, record: ReleaseRecord, base: RelationFacts, generation: int) -> Identifier:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -18,7 +19,7 @@ from kanon_pg.audit.sentences import (
     percent,
     sentences,
 )
-from kanon_pg.audit.suggesting import declaring
+from kanon_pg.audit.suggesting import declaring, publishing
 from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.errors import in_words
@@ -342,16 +343,21 @@ def roles_section(suggestions: Sequence[Suggestion]) -> Section | None:
     """Return the proposed roles; None if nothing is proposed."""
     if not suggestions:
         return None
-    rows = tuple((one.column, one.role.replace("_", "-"), " ".join(one.reasons)) for one in suggestions)
+    rows = tuple((one.column, one.role.replace("_", "-"), _because(one)) for one in suggestions)
     return Section(
         "roles",
         "Which roles the columns might have",
         sentences=(
-            "Proposed from keys, types, names and statistics. Nothing was declared: whoever knows the data "
-            "decides.",
+            "Proposed from keys, types, names, values and statistics. Nothing was declared: whoever knows "
+            "the data decides.",
         ),
         tables=(Table("Proposed roles", ("column", "role", "because"), rows, texts=3),),
     )
+
+
+def _because(one: Suggestion) -> str:
+    suits = () if one.hierarchy is None else (f"A hierarchy suits it: {json.dumps(one.hierarchy)}.",)
+    return " ".join((*one.reasons, *suits))
 
 
 def unchecked_section(audit: AuditResult) -> Section | None:
@@ -372,6 +378,10 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
                 "Declare the roles, once they are right.", declaring(audit.relation, suggestions, _BETWEEN)
             ),
         )
+        statements += [
+            Recommendation("Publish ranges and periods in place of values.", one)
+            for one in publishing(audit.relation, suggestions, audit.k)
+        ]
     statements.append(
         Recommendation(
             "Look again whenever the table has changed.",

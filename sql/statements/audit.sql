@@ -36,6 +36,14 @@ SELECT
 {% endfor %}
 FROM {{ relation }}
 
+-- name: suggest_values(): Some values of each column, of texts the beginnings.
+SELECT
+{% for column in columns %}
+    pg_catalog.array_agg(pg_catalog."left"({{ column.text }}, 80)) FILTER (WHERE {{ column.text }} IS NOT NULL) AS {{ column.alias }}{% if not loop.last %},{% endif %}
+
+{% endfor %}
+FROM {{ source }}
+
 -- name: suggest_references(bigint): Columns that alone refer to another table, with the names of these tables.
 SELECT a.attname::text AS name, t.relname::text AS referred
 FROM pg_catalog.pg_constraint AS c

@@ -83,7 +83,7 @@ CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner
             'kanon_anonymize', 'kanon_audit', 'kanon_certificate', 'kanon_check_query',
             'kanon_composition', 'kanon_curve', 'kanon_declare', 'kanon_drop', 'kanon_erase',
             'kanon_groups', 'kanon_help', 'kanon_hierarchy_build', 'kanon_hierarchy_define',
-            'kanon_hierarchy_drop', 'kanon_hierarchy_load', 'kanon_hierarchy_show',
+            'kanon_hierarchy_drop', 'kanon_hierarchy_load', 'kanon_hierarchy_missing', 'kanon_hierarchy_show',
             'kanon_hierarchy_values', 'kanon_identify', 'kanon_install_check', 'kanon_intervals',
             'kanon_is_anonymous', 'kanon_link', 'kanon_measure', 'kanon_protect', 'kanon_query',
             'kanon_query_record', 'kanon_rectangles', 'kanon_refresh', 'kanon_regions',

@@ -121,8 +121,30 @@ FROM (
 ) AS base
 {% for g in generalized %}LEFT JOIN {{ g.table }} AS {{ g.known }} ON {{ g.knows }} {% endfor %}
 
+-- name: missing_values(text[]): The values of a column that are not among some texts, in the type and the one spelling that they
+-- have in a release, and how many rows have them.
+WITH known AS (
+    SELECT {{ text }} AS value
+    FROM (
+        SELECT {{ spelled }} AS {{ column }} FROM pg_catalog.unnest($1::text[]) AS source (value)
+        CROSS JOIN LATERAL pg_catalog.json_to_record(pg_catalog.json_build_object({{ label }}, source.value))
+            AS given ({{ column }} {{ type }})
+    ) AS typed
+)
+SELECT base.value, count(*) AS rows
+FROM (
+    SELECT {{ text }} AS value FROM (SELECT {{ spelled }} AS {{ column }} FROM {{ relation }}) AS seen WHERE {{ column }} IS NOT NULL
+) AS base
+WHERE NOT EXISTS (SELECT FROM known WHERE known.value COLLATE "C" OPERATOR(pg_catalog.=) base.value COLLATE "C")
+GROUP BY base.value ORDER BY rows DESC, base.value COLLATE "C"
+
 -- name: count_unknown(): How many rows have values that the hierarchies of a release do not know, one number per generalized column.
 SELECT * FROM {{ view }}
+
+-- name: named_hierarchies(text): The generalized columns of a release whose hierarchies are stored, with the names of these.
+SELECT h.key AS name, h.value ->> 'hierarchy' AS hierarchy
+FROM kanon.release AS r, pg_catalog.jsonb_each(r.parameters -> 'hierarchies') AS h
+WHERE r.name = $1::text AND h.value ->> 'hierarchy' IS NOT NULL
 
 -- name: stored_nodes(): The values of a stored hierarchy with their nodes, as a part of another statement.
 SELECT value, nodes FROM kanon.hierarchy_value WHERE hierarchy = {{ name }} AND version = {{ version }}

@@ -40,6 +40,10 @@ SELECT kanon_hierarchy_define({{ arguments }}) AS version
 -- parameters, in their order.
 SELECT kanon_hierarchy_load({{ arguments }}) AS version
 
+-- name: call_hierarchy_missing(): The values that a hierarchy lacks through the server's own function; its arguments are the
+-- parameters, in their order.
+SELECT value, rows FROM kanon_hierarchy_missing({{ arguments }})
+
 -- name: call_hierarchy_values(text): The values of a hierarchy through the server's own function.
 SELECT value, nodes FROM kanon_hierarchy_values($1::text)
 

@@ -33,6 +33,7 @@ FUNCTIONS = (
     "kanon_hierarchy_define",
     "kanon_hierarchy_show",
     "kanon_hierarchy_values",
+    "kanon_hierarchy_missing",
     "kanon_anonymize",
     "kanon_is_anonymous",
     "kanon_measure",

@@ -315,6 +315,20 @@ def test_an_incomplete_hierarchy_is_refused_by_column(people: Interface) -> None
         people.anonymize("people", 3, hierarchies=HIERARCHIES)
     assert "991" not in f"{caught.value} {caught.value.detail} {caught.value.hint}"
     assert everything(people.connection) == before
+    (_, query) = (caught.value.hint or "").split("SELECT ")
+    listed = people.connection.execute(f"select {query.removesuffix(' lists them.')}".encode()).fetchall()
+    assert listed == [("991", 1)]
+
+
+def test_a_refresh_says_what_lists_the_values_that_the_hierarchy_does_not_know(people: Interface) -> None:
+    people.anonymize("people", 3, hierarchies=HIERARCHIES)
+    people.connection.execute("update people set age = 991 where id <= 2")
+    people.notices.clear()
+    people.refresh("people")
+    (notice,) = [text for text in people.notices if "does not know" in text]
+    assert "991" not in notice
+    query = notice[notice.index("SELECT ") :].removesuffix(" lists them.")
+    assert people.connection.execute(query.encode()).fetchall() == [("991", 2)]
 
 
 @pytest.mark.parametrize(
@@ -584,6 +598,24 @@ def test_every_method_publishes_what_it_promises(solved_people: Interface, metho
     assert 0 < found.entropy_loss < 1
     assert found.marginal_divergence is not None
     assert found.marginal_divergence >= 0
+
+
+def test_a_column_of_one_level_shows_it_in_all_rows_also_after_a_plain_refresh(
+    solved_people: Interface,
+) -> None:
+    connection = solved_people.connection
+    report = solved_people.anonymize("people", 8, hierarchies=HIERARCHIES, same_level=["age"])
+    assert report.lower_bound is None or report.lower_bound <= report.weighted_cost
+    widths = "select distinct upper(age) - lower(age) from safe.people where age is not null"
+    before = connection.execute(widths.encode()).fetchall()
+    assert len(before) == 1
+    check_cells(solved_people)
+    connection.execute("update people set age = 20 + id % 40 where id % 3 = 0")
+    storage = value(solved_people, "select storage::text from kanon.releases")
+    connection.execute(f"refresh materialized view {storage}".encode())
+    assert connection.execute(widths.encode()).fetchall() in (before, [])
+    solved_people.refresh("people")
+    assert connection.execute(widths.encode()).fetchall() in (before, [])
 
 
 def test_full_domain_recoding_has_one_level_per_column_and_keeps_its_share(solved_people: Interface) -> None:

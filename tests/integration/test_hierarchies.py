@@ -311,3 +311,49 @@ def test_a_table_that_is_too_long_is_refused_rather_than_cut(
     monkeypatch.setattr(sources, "_MOST_ENTRIES", 5)
     with pytest.raises(InputError, match="more than 5 rows"):
         client.load_hierarchy(connection, "codes", "entries", options)
+
+
+@pytest.mark.parametrize("column", _BUILT)
+def test_missing_values_are_those_that_no_spelling_of_the_hierarchy_is(
+    interface: Interface, here: HierarchyInterface, column: str
+) -> None:
+    connection = interface.connection
+    here.build(column, "people", column, _BUILT[column][0])
+    connection.execute("set datestyle = 'German'")
+    connection.execute("set timezone = 'Asia/Kathmandu'")
+    assert here.missing(column, "people", column) == []
+    kept = [row for row in here.rows(column) if row[0] not in {here.rows(column)[0][0]}]
+    here.define("fewer", kept)
+    lacking = here.rows(column)[0][0]
+    counted = connection.execute(
+        f"select count(*) from people where {column} = %s::{_type(column)}".encode(), [lacking]
+    ).fetchone()
+    assert counted is not None
+    assert [rows for _, rows in here.missing("fewer", "people", column)] == [counted[0]]
+
+
+def test_equal_numbers_are_not_missing_however_they_are_spelled(
+    interface: Interface, here: HierarchyInterface
+) -> None:
+    interface.connection.execute(
+        "create table spelled as select v::numeric as n from unnest('{1.0,1.00,2,3.5}'::text[]) as v"
+    )
+    here.define("some", [["1", "x"], ["2.000", "x"]])
+    assert here.missing("some", "spelled", "n") == [("3.5", 1)]
+
+
+def test_missing_values_are_refused_without_a_value_in_the_refusal(
+    interface: Interface, here: HierarchyInterface
+) -> None:
+    here.define("words", [["secret77", "x"]])
+    with pytest.raises(UnsuitableColumn, match='hierarchy of column "age"') as caught:
+        here.missing("words", "people", "age")
+    assert "secret77" not in f"{caught.value} {caught.value.detail} {caught.value.hint}"
+    with pytest.raises(UnknownName):
+        here.missing("nothing", "people", "age")
+    with pytest.raises(UnknownName):
+        here.missing("words", "people", "nothing")
+    with pytest.raises(InputError):
+        here.missing("words", "people", None)
+    with pytest.raises(UnsuitableColumn):
+        here.missing("words", "people", "place")

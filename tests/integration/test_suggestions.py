@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from kanon_pg.audit.findings import Suggestion
-from tests.fixtures.audits import suggest
+from kanon_pg.errors import InputError
+from tests.fixtures.audits import audit, identify, is_anonymous, risk, suggest
 from tests.fixtures.interfaces import Interface
 
 
@@ -48,3 +50,82 @@ def test_a_reference_to_people_that_repeats_is_the_entity(audit_interface: Inter
         "It refers to patients, by its name a table of people.",
         "Several rows have the same value: they are one person's, so count people by it.",
     )
+
+
+@pytest.fixture(scope="module")
+def akten(audit_interfaces: tuple[Interface, Interface]) -> Iterator[None]:
+    connection = audit_interfaces[0].connection
+    connection.execute(
+        """
+        create table akten as
+            select 'Andreas ' || chr(97 + i % 26) || chr(97 + i % 7) as c1,
+                date '1940-01-01' + i * 37 % 22000 as "Geburtsdatum",
+                lpad((i * 7919 % 400)::text, 5, '0') as c2, i % 90 as "Alter", i * i % 83 + 0.5 as dauer,
+                (date '1940-01-01' + i * 41 % 22000)::text as c3, 1900 + i * i % 97 as jahrgang,
+                timestamp '2024-01-01' + i * interval '1 second' as geschehen,
+                48 + i / 1e4 as lat, i / 1e4 as long
+            from generate_series(1, 600) as i
+        """
+    )
+    yield
+    connection.execute("drop table akten")
+
+
+def test_what_is_proposed_can_be_declared_and_published_as_it_stands(
+    audit_interface: Interface, akten: None
+) -> None:
+    audit_interface.notices.clear()
+    found = by_name(audit_interface, "akten")
+    assert found["c1"].role == "identifier"
+    hierarchies = {name: one.hierarchy for name, one in found.items() if one.hierarchy is not None}
+    assert set(hierarchies) == set(found) - {"c1"}
+    declare, publish = audit_interface.notices[-1].split(": ", 1)[1].split(" SELECT * FROM ")
+    connection = audit_interface.connection
+    with connection.transaction(force_rollback=True):
+        connection.execute(declare.encode())
+        connection.execute(f"SELECT * FROM {publish}".encode())
+        published = connection.execute("select generalized from kanon.releases where release = 'akten'")
+        assert {name for row in published for name in row[0]} == set(hierarchies)
+
+
+@contextmanager
+def made(interface: Interface, table: str, definition: str) -> Iterator[None]:
+    """Make a table for as long as the block lasts."""
+    interface.connection.execute(f"create table {table} {definition}".encode())
+    try:
+        yield
+    finally:
+        interface.connection.execute(f"drop table {table}".encode())
+
+
+def test_a_table_of_as_many_columns_as_there_can_be_gets_roles(audit_interface: Interface) -> None:
+    columns = ", ".join(f"c{number} text" for number in range(1_600))
+    with made(audit_interface, "widest", f"({columns})"):
+        audit_interface.connection.execute(
+            "insert into widest (c0, c1, c1599) select i % 2, i % 3, i % 5 from generate_series(1, 60) as i"
+        )
+        found = by_name(audit_interface, "widest")
+    assert len(found) == 1_600
+    assert {name for name, one in found.items() if one.role == "quasi_identifier"} == {"c0", "c1", "c1599"}
+
+
+def test_what_cannot_look_at_a_wide_table_says_what_to_do(audit_interface: Interface) -> None:
+    columns = [f"c{number}" for number in range(100)]
+    listed = ", ".join(f"i % {number + 2} as {name}" for number, name in enumerate(columns))
+    calls: list[Callable[[], object]] = [
+        lambda: audit_interface.anonymize("wide", 2),
+        lambda: audit_interface.anonymize("wide", 2, quasi_identifiers=columns),
+        lambda: audit_interface.curve("wide"),
+        lambda: audit(audit_interface, "wide", 2),
+        lambda: audit(audit_interface, "wide", 2, columns=columns),
+        lambda: identify(audit_interface, "wide"),
+        lambda: risk(audit_interface, "wide"),
+        lambda: is_anonymous(audit_interface, "wide", 2),
+    ]
+    with made(audit_interface, "wide", f"as select {listed} from generate_series(1, 99) as i"):
+        assert len(by_name(audit_interface, "wide")) == 100
+        assert audit_interface.measure("wide").k == 1
+        for call in calls:
+            with pytest.raises(InputError, match=r"100 [a-z-]+ are more than the 62") as refused:
+                call()
+            assert "kanon_suggest" in (refused.value.hint or "")

@@ -371,3 +371,64 @@ def test_a_bound_stands_in_where_there_is_no_time(table):
         is_lossy = all(tree is None or all(loss > 0 for loss in tree.losses[1:]) for tree in chosen)
         if min(Counter(rows).values()) < k and is_lossy:
             assert hasty.lower_bound > 0
+
+
+def with_levels(tree, level):
+    """Return a hierarchy whose nodes below the top are those of one level of another."""
+    if level == tree.height:
+        return replace(tree, lowest=tree.height)
+    shown = {value: (value, nodes[level]) for value, nodes in tree.shown.items()}
+    return replace(tree, shown=shown, losses=(tree.losses[0], tree.losses[level], tree.losses[-1]), lowest=1)
+
+
+def of_one_level(table, draw):
+    """Return the names and numbers of some columns with a hierarchy."""
+    numbers = [number for number, tree in enumerate(table[2]) if tree is not None]
+    some = draw(st.lists(st.sampled_from(numbers), min_size=1, unique=True))
+    return [f"c{number}" for number in some], some
+
+
+@pytest.mark.parametrize("method", GENERAL)
+@quick
+@given(table=tables(), data=st.data())
+def test_columns_of_one_level_show_it_in_every_class(method, table, data):
+    rows, people, chosen, weights, k = table
+    assume(people_in(rows, people) >= k)
+    names, some = of_one_level(table, data.draw)
+    packed = packed_of(rows, people, chosen, weights)
+    outcome = solve(packed, SolveRequest(k, method=method, same_level=names))
+    check(*table, outcome)
+    shown = shown_rows(rows, chosen, packed, outcome)
+    for column in some:
+        assert len({row[column][0] for row in shown} - {chosen[column].height}) <= 1
+
+
+@quick
+@given(table=small_tables(), data=st.data())
+def test_with_columns_of_one_level_exact_is_the_best_of_all_choices(table, data):
+    rows, _, chosen, weights, k = table
+    assume(len(rows) >= k)
+    names, some = of_one_level(table, data.draw)
+    choices = product(
+        *(
+            [with_levels(tree, level) for level in range(tree.lowest, tree.height)]
+            or [with_levels(tree, tree.height)]
+            if number in some
+            else [tree]
+            for number, tree in enumerate(chosen)
+        )
+    )
+    best = min(least_cost(rows, choice, weights, lambda part: len(part) >= k) for choice in choices)
+    for method in ("exact", "auto"):
+        outcome = solve(
+            packed_of(rows, None, chosen, weights), SolveRequest(k, method=method, same_level=names)
+        )
+        assert outcome.weighted_cost == pytest.approx(best)
+        assert outcome.lower_bound == pytest.approx(best)
+        assert outcome.optimal
+    for method in ("greedy", "local", "mondrian"):
+        outcome = solve(
+            packed_of(rows, None, chosen, weights), SolveRequest(k, method=method, same_level=names)
+        )
+        assert outcome.weighted_cost >= best - 1e-9
+        assert outcome.lower_bound is None or outcome.lower_bound <= best + 1e-9

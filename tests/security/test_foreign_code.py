@@ -291,6 +291,8 @@ OPERATIONS: dict[str, tuple[str, Call | None]] = {
     "erase a kind": ("select kanon_erase('kinds', '{1}')", lambda c: client.erase(c, "kinds", "1")),
     "composition": ("select kanon_composition('{people,kinds}')", lambda c: client.composition(c, ["people", "kinds"])),
     "build a hierarchy": ("select kanon_hierarchy_build('built', 'trap.bait', 'a', '{\"builder\": \"intervals\", \"width\": 2}')", None),
+    "missing values": ("select kanon_hierarchy_missing('built', 'trap.bait', 'a')", lambda c: client.missing_values(c, "built", "trap.bait", "a")),
+    "missing values of a type": ("select kanon_hierarchy_missing('built', 'trap.bait', 'b')", lambda c: client.missing_values(c, "built", "trap.bait", "b")),
     "load a hierarchy": ("select kanon_hierarchy_load('loaded', 'trap.bait')", lambda c: client.load_hierarchy(c, "loaded", "trap.bait")),
     "publish with a hierarchy": ("select kanon_anonymize('trap.bait', 3, quasi_identifiers => '{a}', hierarchies => '{\"a\": \"built\"}', time_limit => '1 s', release => 'levels')", None),
     "audit": ("select kanon_audit('trap.bait', 3, time_limit => '1 s')", lambda c: client.audit(c, "trap.bait", 3, time_limit=1.0)),

@@ -17,7 +17,13 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.statements import Statement, render, sql_root, statement
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
-from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.hierarchies.operations import (
+    BUILD_HIERARCHY,
+    DEFINE_HIERARCHY,
+    LOAD_HIERARCHY,
+    MISSING_VALUES,
+    SHOW_HIERARCHY,
+)
 from kanon_pg.measures import MEASURE
 from kanon_pg.queries.request import PROTECT
 from kanon_pg.release.certificate import CERTIFICATE
@@ -53,6 +59,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "hierarchy_build": BUILD_HIERARCHY,
     "hierarchy_define": DEFINE_HIERARCHY,
     "hierarchy_load": LOAD_HIERARCHY,
+    "hierarchy_missing": MISSING_VALUES,
     "hierarchy_show": SHOW_HIERARCHY,
     "identify": IDENTIFY,
     "intervals": INTERVALS,

@@ -279,6 +279,15 @@ def require_fit(column: CanonicalColumn, requested: HierarchyRequest, height: in
         )
 
 
+def values_of_other_type(column: CanonicalColumn, nodes: str = "") -> UnsuitableColumn:
+    """Return the refusal of a hierarchy whose values, or nodes, are not of the types they must have."""
+    return UnsuitableColumn(
+        f"The hierarchy of column {column.output} has values that are not of the column's type "
+        f"{column.facts.type}{nodes}.",
+        hint="Give values as the column's type spells them, and ranges as PostgreSQL does, like [20,30).",
+    )
+
+
 def level_fields(
     columns: tuple[CanonicalColumn, ...], generalized: tuple[GeneralizedColumn, ...]
 ) -> LevelFields:

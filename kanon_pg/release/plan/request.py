@@ -32,7 +32,9 @@ from kanon_pg.relations.arguments import (
 from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchies
 from kanon_pg.release.plan.over_time import parse_over_time
 
-OPTIONS = (*MODEL_OPTIONS, "classes", "suppressed_rows", "over_time", "remember", "rows", "figures", "secret")
+OPTIONS = (
+    *MODEL_OPTIONS, "classes", "suppressed_rows", "same_level", "over_time", "remember", "rows", "figures", "secret"
+)  # fmt: skip
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
@@ -51,9 +53,9 @@ def option_fields(options: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : dict or None
-        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time``, ``remember``, ``rows``,
-        ``figures``, ``secret`` and ``classes``, the last with ``min`` and ``max`` or with ``exact``. A null
-        stands for a key that is not given.
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``same_level``, ``over_time``,
+        ``remember``, ``rows``, ``figures``, ``secret`` and ``classes``, the last with ``min`` and ``max`` or
+        with ``exact``. A null stands for a key that is not given.
 
     Returns
     -------
@@ -141,6 +143,8 @@ class AnonymizeRequest:
         Limits for the number of classes, >= 1.
     suppressed_rows : float, optional
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
+    same_level : list of str, optional
+        Columns of `hierarchies` whose cells have one level each, in all classes, or are suppressed.
     over_time : dict, optional
         Rules of a release whose versions may be compared, see `kanon_pg.release.plan.over_time.OverTime`.
     remember : int, optional
@@ -196,6 +200,7 @@ class AnonymizeRequest:
     fewest_classes: int | None = None
     most_classes: int | None = None
     suppressed_rows: float | None = None
+    same_level: Sequence[str] | None = None
     over_time: dict[str, Any] | None = None
     remember: int | None = None
     rows: dict[str, Any] | None = None
@@ -221,6 +226,7 @@ class AnonymizeRequest:
         _check_suppressed_rows(self)
         parse_hierarchies(self.hierarchies)
         _check_over_time(self)
+        _check_same_level(self)
         if self.remember is not None:
             check_whole("Option remember", self.remember, 1, _REMEMBER_EXAMPLE, most=_MOST_VERSIONS)
         _check_tables(self)
@@ -230,7 +236,8 @@ ANONYMIZE = Operation(
     AnonymizeRequest,
     options=Spread(
         "jsonb",
-        "Object: diversity, distance, classes, suppressed_rows, over_time, remember, rows, figures, secret.",
+        "Object: diversity, distance, classes, suppressed_rows, same_level, over_time, remember, rows, figures, "
+        "secret.",
         fields=option_fields,
         value=field_options,
     ),
@@ -423,6 +430,24 @@ def _check_over_time(request: AnonymizeRequest) -> None:
         raise InputError(
             "A release over time gets new classes with each version, so option classes cannot bound them.",
             hint="Leave out either classes or over_time.",
+        )
+
+
+def _check_same_level(request: AnonymizeRequest) -> None:
+    """Refuse names of what has no levels, and releases over time: each batch would have levels of its own."""
+    names = request.same_level
+    if names is None:
+        return
+    known = {one.column for one in parse_hierarchies(request.hierarchies)}
+    if not isinstance(names, list | tuple) or not names or not known >= set(map(str, names)):
+        raise InputError(
+            "Option same_level must be a list of columns that have a hierarchy.",
+            hint="""For example: '{"same_level": ["age"]}' beside hierarchies => '{"age": "ages"}'.""",
+        )
+    if request.over_time is not None:
+        raise InputError(
+            "A release over time gets new classes with each version, which may need other levels.",
+            hint="Leave out either same_level or over_time.",
         )
 
 

@@ -19,7 +19,8 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
-from kanon_pg.release.plan.generalized import GeneralizedColumn, node_parts
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.release.plan.generalized import GeneralizedColumn, node_parts, values_of_other_type
 from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.storage import StorageNames
@@ -148,11 +149,7 @@ def _explained(error: DatabaseError, generalized: GeneralizedColumn) -> Exceptio
             hint="Give each value once, in the spelling of the column's type.",
         )
     if state.startswith(_DATA_EXCEPTION) or state == _CANNOT_COERCE:
-        return UnsuitableColumn(
-            f"The hierarchy of column {column.output} has values that are not of the column's type "
-            f"{column.facts.type}, or nodes that are not of type {generalized.output}.",
-            hint="Give values as the column's type spells them, and ranges as PostgreSQL does, like [20,30).",
-        )
+        return values_of_other_type(column, f", or nodes that are not of type {generalized.output}")
     return error
 
 
@@ -220,8 +217,19 @@ def require_complete(plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: 
         if missing:
             raise InputError(
                 f"The hierarchy of column {column.output} lacks {missing} of the values that the column has.",
-                hint="Complete the hierarchy, or build it anew from the column.",
+                hint=f"Complete the hierarchy, or build it anew from the column.{_listing(plan, column)}",
             )
+
+
+def _listing(plan: ReleasePlan, column: CanonicalColumn) -> str:
+    """Return the sentence that names what lists missing values; none for a hierarchy that has no name."""
+    name = next(one.requested.hierarchy for one in plan.generalized if one.column is column)
+    return "" if name is None else _which(name, plan.base.identifier, column.output)
+
+
+def _which(hierarchy: str, relation: Identifier, column: Identifier) -> str:
+    arguments = ", ".join(str(Literal(one)) for one in (hierarchy, str(relation), column.name))
+    return f" SELECT * FROM kanon_hierarchy_missing({arguments}) lists them."
 
 
 def _identities(cells: bytes) -> set[int]:
@@ -329,11 +337,13 @@ def create_unknown_view(
     db.execute(statement("create_unknown", view=names.unknown, relation=source, generalized=parts))
 
 
-def notice_unknown(db: Database, record: ReleaseRecord, *, over_time: bool = False) -> None:
+def notice_unknown(db: Database, record: ReleaseRecord, base: Identifier, *, over_time: bool = False) -> None:
     """Say of which columns a refresh suppressed values that their hierarchies do not know, or let them wait.
 
     Parameters
     ----------
+    base : Identifier
+        The base relation of the release.
     over_time : bool
         Whether it is one over time, whose rows with such values never enter.
     """
@@ -345,10 +355,12 @@ def notice_unknown(db: Database, record: ReleaseRecord, *, over_time: bool = Fal
     if record.unknown is None:
         return
     counts = db.row(statement("count_unknown", view=record.unknown))
+    named = {row["name"]: row["hierarchy"] for row in db.rows(statement("named_hierarchies"), record.name)}
     for position, name in enumerate(record.generalized):
         unknown = counts[f"unknown_{position}"]
         if unknown:
             db.notice(
                 f"{unknown} rows have values of column {Identifier.of(name)} that its hierarchy does not "
                 f"know; {outcome} with a hierarchy that has these values."
+                + (_which(named[name], base, Identifier.of(name)) if name in named else "")
             )

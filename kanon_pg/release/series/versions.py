@@ -173,7 +173,7 @@ def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory:
     _notice_version(version)
     notice_empty(db, base, version.plan.view)
     notice_redeclared(db, base, record)
-    notice_unknown(db, record, over_time=True)
+    notice_unknown(db, record, base.identifier, over_time=True)
 
 
 def erase_person(db: Database, record: ReleaseRecord, series: Series, person: Sequence[str]) -> None:

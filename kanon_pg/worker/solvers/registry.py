@@ -28,6 +28,7 @@ from kanon_pg.worker.solvers.portfolio import BY_PRICES, search_until_good, sear
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hierarchies
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
+from kanon_pg.worker.solvers.same_level import solve_at_one_level
 from kanon_pg.worker.verification.certificate import certified_bound
 from kanon_pg.worker.verification.recount import CountedSolution, recount, require_k, require_models
 
@@ -119,6 +120,8 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     clock = Clock(request.seconds, progress)
     clock.report("prepare", None)
     _require_usable(request)
+    if request.same_level:
+        return solve_at_one_level(row_types, request, solve, progress)
     row_types = _simplified(row_types, request)
     method = None if row_types.hierarchies else _method(request)
     table = _table(row_types, request, clock)

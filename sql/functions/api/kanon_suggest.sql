@@ -3,7 +3,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SE
 AS {% call served() %}
     RETURN QUERY SELECT * FROM kanon.suggest({{ suggest.passed }});
 {% endcall %};
-COMMENT ON FUNCTION {{ api }}.kanon_suggest IS 'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.
+COMMENT ON FUNCTION {{ api }}.kanon_suggest IS 'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names, values and statistics; nothing is declared.
 Arguments:
 {{ suggest.help }}
 Example: SELECT "column", role, reasons FROM kanon_suggest(''patients'');';

@@ -51,6 +51,13 @@ LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INP
 AS {{ python("releases.link(*args)") }};
 COMMENT ON FUNCTION kanon.link IS 'Says whose people the rows of a table belong to; called by kanon_link.';
 
+CREATE OR REPLACE FUNCTION kanon.missing_values({{ hierarchy_missing.inner_parameters }}, known text[])
+RETURNS TABLE (value text, rows bigint)
+LANGUAGE plpython3u STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD' SET extra_float_digits = 1 SET bytea_output = 'hex'
+AS {{ python("releases.missing_values(*args)") }};
+COMMENT ON FUNCTION kanon.missing_values IS 'Lists the values of a column that are not among some; called by kanon_hierarchy_missing.';
+
 CREATE OR REPLACE FUNCTION kanon.read_hierarchy({{ hierarchy_load.inner_parameters }}) RETURNS jsonb
 LANGUAGE plpython3u STABLE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD' SET extra_float_digits = 1 SET bytea_output = 'hex'
@@ -85,6 +92,6 @@ COMMENT ON FUNCTION kanon.unlink IS 'Forgets whose people the rows of a table be
 -- Who may use them.
 GRANT EXECUTE ON FUNCTION
     kanon.anonymize, kanon.build_hierarchy, kanon.certificate, kanon.composition, kanon.declare, kanon.drop, kanon.drop_hierarchy,
-    kanon.erase, kanon.hierarchy_values, kanon.link, kanon.read_hierarchy, kanon.refresh, kanon.show_hierarchy,
+    kanon.erase, kanon.hierarchy_values, kanon.link, kanon.missing_values, kanon.read_hierarchy, kanon.refresh, kanon.show_hierarchy,
     kanon.store_hierarchy, kanon.undeclare, kanon.unlink
 TO kanon_curator;

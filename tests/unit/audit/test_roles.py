@@ -7,15 +7,10 @@ from typing import Any
 import pytest
 
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.audit.roles import (
-    MOST_QUASI_IDENTIFIERS,
-    ObservedColumn,
-    lists_people,
-    names_a_person,
-    role_by_name,
-    suggestions_for,
-)
+from kanon_pg.audit.names import lists_people, names_a_person, role_by_name, without_accents
+from kanon_pg.audit.roles import MOST_QUASI_IDENTIFIERS, ObservedColumn, suggestions_for
 from kanon_pg.audit.suggesting import declaring
+from kanon_pg.audit.values import look_of
 from kanon_pg.db.catalog import ColumnFacts
 
 
@@ -165,3 +160,130 @@ def test_exact_amounts_come_with_a_warning() -> None:
     assert {one.role for one in found.values()} == {"sensitive"}
     warning = "Whoever knows the exact number finds the row: think of publishing ranges."
     assert [warning in one.reasons for one in found.values()] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [
+        ("English", "surname, date_of_birth, sex, postcode, marital_status, salary, diagnosis"),
+        ("German", "Nachname, Geburtsdatum, Geschlecht, Postleitzahl, Familienstand, Gehalt, Krankheit"),
+        ("French", "Nom de famille, date_de_naissance, sexe, code_postal, état civil, salaire, maladie"),
+        (
+            "Spanish",
+            "primer apellido, fecha_nacimiento, sexo, código postal, estado_civil, sueldo, enfermedad",
+        ),
+        ("Portuguese", "sobrenome, data_nascimento, sexo, CEP, estado_civil, salário, doença"),
+        ("codes", "name, dob, sex, puma, msp, pincp, dear"),
+    ],
+)
+def test_names_in_several_languages(language: str, names: str) -> None:
+    expected = ["identifier", *["quasi_identifier"] * 4, "sensitive", "sensitive"]
+    for spell in (str.lower, str.upper, without_accents):
+        found = [role_by_name(spell(name)) for name in names.split(", ")]
+        assert [one and one.role for one in found] == expected, language
+
+
+@pytest.mark.parametrize(
+    "name", ["Kundennummer", "numero_client", "código do utente", "id_paciente", "Versicherten-Nr", "n° DNI"]
+)
+def test_numbers_of_people_in_several_languages(name: str) -> None:
+    assert names_a_person(name)
+
+
+def test_umlauts_and_accents_may_be_missing() -> None:
+    spelled = ["größe", "groesse", "grosse", "GROESSE", "âge", "age", "straße", "strasse"]
+    assert all(role_by_name(name) == role_by_name(name.upper()) != None for name in spelled)  # noqa: E711
+
+
+def test_race_and_marital_status_come_before_weights_whatever_they_are_called() -> None:
+    weights = [observed(name, "int4", 400) for name in ("pwgtp", "wgtp")]
+    unknown = [observed(f"c{number}", "int4", 400) for number in range(20)]
+    found = proposed(*weights, *unknown, *map(observed, ("rac1p", "msp", "hisp")))
+    assert {found[name].role for name in ("pwgtp", "wgtp")} == {"withheld"}
+    assert {found[name].role for name in ("rac1p", "msp", "hisp")} == {"quasi_identifier"}
+
+
+def looking(name: str, values: list[str], type_: str = "text", **found: Any) -> ObservedColumn:
+    return observed(name, type_, len(set(values)), values=tuple(values), look=look_of(type_, values), **found)
+
+
+_MANY = range(30)
+_LOOKS: list[tuple[str, list[str]]] = [
+    ("identifier", [f"person{number}@example.org" for number in _MANY]),
+    ("identifier", [f"+49 228 55{number:02}17" for number in _MANY]),
+    ("identifier", [f"(0228) 55{number:02}-17" for number in _MANY]),
+    ("identifier", [f"DE{number:02} 3704 0044 0532 0130 00" for number in _MANY]),
+    ("identifier", [f"10.0.0.{number}" for number in _MANY]),
+    ("identifier", [f"Mary Sm{'i' * number}th" for number in _MANY]),
+    ("identifier", [f"M{'ü' * number}ller, Jürgen" for number in _MANY]),
+    ("quasi_identifier", [f"13{number:03}" for number in _MANY]),
+    ("quasi_identifier", [f"SW1{chr(65 + number % 26)} {1 + number // 26}AA" for number in _MANY]),
+    ("quasi_identifier", [f"{1940 + 2 * number}-05-17" for number in _MANY]),
+    ("quasi_identifier", [f"17.05.{1940 + 2 * number}" for number in _MANY]),
+]
+
+
+@pytest.mark.parametrize(("role", "values"), _LOOKS, ids=[values[1] for _, values in _LOOKS])
+def test_values_speak_where_names_do_not(role: str, values: list[str]) -> None:
+    found = proposed(looking("c1", values))["c1"]
+    assert found.role == role
+    assert found.reasons[0].startswith("Its values look like")
+
+
+def test_values_that_are_no_addresses_speak_for_nothing() -> None:
+    words = [f"word{'s' * number}" for number in _MANY]
+    cities = [f"Ville{'n' * number}euve" for number in _MANY]
+    codes = [f"A{number}" for number in _MANY]
+    amounts = [str(1_000_000 + number) for number in _MANY]
+    assert [look_of("text", values) for values in (words, cities, codes, amounts, [], ["12345"] * 9)] == [
+        None
+    ] * 6
+
+
+def test_mail_addresses_are_identifiers_whatever_the_name_says() -> None:
+    mails = [f"person{number}@example.org" for number in _MANY]
+    assert proposed(looking("residence", mails))["residence"].role == "identifier"
+
+
+def test_dates_of_birth_are_known_better_than_other_columns() -> None:
+    births = [f"{1940 + 2 * number}-05-17" for number in _MANY]
+    unknown = [observed(f"c{number}", distinct=900) for number in range(20)]
+    assert proposed(*unknown, looking("d", births, "date"))["d"].role == "quasi_identifier"
+
+
+def test_when_a_row_was_written_is_withheld_unless_it_is_no_moment() -> None:
+    moments = [f"2024-05-17 10:00:{number:02}" for number in _MANY]
+    assert proposed(looking("created_at", moments, "timestamp"))["created_at"].role == "withheld"
+    assert proposed(looking("created_at", ["here", "there"]))["created_at"].role == "quasi_identifier"
+
+
+def test_a_date_to_the_second_and_both_coordinates_are_alike() -> None:
+    moments = [f"2024-05-17 10:00:{number:02}" for number in _MANY]
+    degrees = [f"{number}.123456" for number in _MANY]
+    names = ("happened", "lat", "long")
+
+    def exact(name: str, values: list[str], type_: str) -> ObservedColumn:
+        # With a value for each row every column tells those of all others.
+        others = tuple(other for other in names if other != name)
+        told = {"determined_by": tuple((other, 1.0) for other in others), "determines": others}
+        return looking(name, values, type_, rows=30, single=30, **told)
+
+    found = proposed(
+        exact("happened", moments, "timestamp"),
+        exact("lat", degrees, "float8"),
+        exact("long", degrees, "float8"),
+    )
+    assert {one.role for one in found.values()} == {"quasi_identifier"}
+    assert [one.hierarchy and one.hierarchy["builder"] for one in found.values()] == [
+        "dates",
+        "intervals",
+        "intervals",
+    ]
+
+
+def test_numbers_that_stand_for_kinds_have_no_hierarchy() -> None:
+    numbers = [str(number) for number in range(60)]
+    found = proposed(
+        *(looking(name, numbers, "int4") for name in ("industry_recode", "occupation", "points", "ward_no"))
+    )
+    assert [name for name, one in found.items() if one.hierarchy] == ["points"]

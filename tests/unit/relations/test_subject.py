@@ -66,6 +66,19 @@ def test_identifiers_and_the_entity_are_left_out_and_keys_without_a_role() -> No
     assert names(has_key.without_identifiers()) == ["id", "person", "zip", "sex", "illness"]
 
 
+@pytest.mark.parametrize("entity", ["person,zip", "{person,zip}", "person, zip"])
+def test_several_columns_are_no_entity_and_the_refusal_says_how_to_make_one(entity: str) -> None:
+    with pytest.raises(InputError, match="one column; several are named") as refused:
+        Roles(quasi_identifiers=("sex",), entity=entity).check(PATIENTS)
+    assert 'ADD person text[] GENERATED ALWAYS AS (ARRAY["person"::text, "zip"::text]) STORED' in (
+        refused.value.hint or ""
+    )
+    with pytest.raises(UnknownName):
+        Roles(quasi_identifiers=("sex",), entity=f"{entity},nothing").check(PATIENTS)
+    odd = replace(PATIENTS, columns=(*PATIENTS.columns, column(entity)))
+    Roles(quasi_identifiers=("sex",), entity=entity).check(odd)
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -87,6 +100,7 @@ def test_quasi_identifiers_are_some_and_no_more_than_fit() -> None:
         with pytest.raises(InputError) as raised:
             require_quasi_identifiers(PATIENTS, range(number))
         assert "quasi_identifiers => '{zip,sex}'" in (raised.value.hint or "")
+    assert "kanon_suggest" in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,6 +73,19 @@ def test_the_record_has_no_keys_of_builders_which_may_be_values() -> None:
         "age": {"builder": "priority", "lowest": 1, "loss": "ncp"},
         "zip": {"hierarchy": "zips", "lowest": 0, "loss": "ncp"},
     }
+
+
+@pytest.mark.parametrize("names", [[], "age", ["sex"], ["age", "sex"], [None], [7], {"age": 1}])
+def test_columns_of_one_level_have_a_hierarchy(names: object) -> None:
+    request = AnonymizeRequest("t", 2, hierarchies={"age": "ages"})
+    replace(request, same_level=["age"]).check()
+    with pytest.raises(InputError, match="Option same_level"):
+        replace(request, same_level=names).check()
+
+
+def test_batches_of_a_release_over_time_cannot_share_a_level() -> None:
+    with pytest.raises(InputError, match="other levels"):
+        AnonymizeRequest("t", 2, hierarchies={"age": "ages"}, same_level=["age"], over_time={}).check()
 
 
 def test_a_share_of_suppressed_rows_is_for_full_domain_recoding() -> None:
