@@ -1,22 +1,36 @@
-"""Commands that bring tables in and releases out: ``load``, ``export``."""
+"""Commands that bring tables in and releases out: ``load``, ``export``, ``dump``."""
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 from rich.table import Table
 
 from kanon_pg.cli.arguments import column_option
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show
+from kanon_pg.errors import InputError
+from kanon_pg.tables.complete_file import complete_or_absent
 from kanon_pg.tables.csv_file import CsvFile
-from kanon_pg.tables.export import ExportReport, export_release, file_format
+from kanon_pg.tables.dump import DumpReport
+from kanon_pg.tables.dump import dump as dump_releases
+from kanon_pg.tables.export import ExportReport, export_all, export_release, file_format
 from kanon_pg.tables.load import LoadReport, load_csv
 
 _TAB = ("\\t", "tab")
+
+
+class FileFormat(Enum):
+    """Formats of exported files."""
+
+    CSV = "csv"
+    CSV_GZ = "csv.gz"
+    PARQUET = "parquet"
 
 
 class IfExists(Enum):
@@ -66,22 +80,89 @@ def load(
 
 
 def export(
-    release: Annotated[str, typer.Argument(help="Name of the release.")],
-    file: Annotated[Path, typer.Argument(help="File to write: .csv, .csv.gz or .parquet.")],
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A release, and the file to write: .csv, .csv.gz or .parquet. With --all: releases; "
+            "all that you may read if none is named.",
+            metavar="RELEASE FILE",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--all", metavar="FOLDER", help="Write releases into a folder that is not there."),
+    ] = None,
+    kind: Annotated[
+        FileFormat, typer.Option("--format", help="Format of the files in the folder.")
+    ] = FileFormat.CSV,
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Add columns of the lower and upper bounds of ranges.")
+    ] = False,
+    certificates: Annotated[
+        list[Path] | None,
+        typer.Option("--certificate", metavar="FILE", help="Note the digest of a release's certificate."),
+    ] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Write a release to a CSV or Parquet file.
+    """Write releases to CSV or Parquet files.
 
-    Parquet keeps the columns' types. The file is replaced if it exists; it appears complete or not at
-    all.
+    Parquet keeps the columns' types. With the rows goes what the release says of itself: k, when it was
+    published, what each column is. That is metadata of a Parquet file, a file beside a CSV file, whose name
+    has .json added, and manifest.json in a folder. A file is replaced if it exists; files and folders appear
+    complete or not at all.
     """
     with errors_as(as_json):
-        file_format(file)
+        given, proofs = what or [], certificates or []
+        if folder is None:
+            if len(given) != 2:
+                raise InputError(
+                    "A release and a file are needed, or --all and a folder.",
+                    hint="kanon export patients patients.csv; kanon export --all releases",
+                )
+            file_format(Path(given[1]))
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             advance("exporting", None)
-            report = export_release(connection, release, file)
-        show(report, as_json, _exported)
+            if folder is None:
+                name, file = given
+                one = export_release(connection, name, Path(file), bounds=bounds, certificates=proofs)
+            else:
+                several = export_all(
+                    connection, folder, given, kind=f".{kind.value}", bounds=bounds, certificates=proofs
+                )
+        if folder is None:
+            show(one, as_json, _exported)
+        else:
+            show(several, as_json, lambda report: Group(*map(_exported, report.releases)))
+
+
+def dump(
+    releases: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Releases; all that you may read if none is named.", metavar="RELEASE", show_default=False
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", help="File to write.", show_default="standard output")
+    ] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Write releases as a script that makes ordinary tables of them in another database.
+
+    psql runs it, in any PostgreSQL, without kanon. It makes tables in schema safe in one transaction, in
+    place of those that an earlier script made there. It holds what the releases show and say of themselves,
+    and nothing else.
+    """
+    with errors_as(as_json), connected(dsn) as connection:
+        if file is None:
+            dump_releases(connection, sys.stdout.buffer, releases or ())
+            return
+        with complete_or_absent(file, f"The file {file}") as script:
+            report = dump_releases(connection, script, releases or ())
+        show(report, as_json, _dumped)
 
 
 def _loaded(report: LoadReport) -> Table:
@@ -106,3 +187,7 @@ def _exported(report: ExportReport) -> Table:
             ("time", f"{report.seconds:.1f} s"),
         ]
     )
+
+
+def _dumped(report: DumpReport) -> Table:
+    return facts([("releases", ", ".join(report.releases)), ("rows", f"{report.rows:,}")])
