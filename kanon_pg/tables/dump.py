@@ -53,7 +53,11 @@ def dump(connection: Connection, file: BinaryIO, releases: Sequence[str] = ()) -
         for table in tables:
             rows += _write_table(connection, file, table, incoming[table.name])
         for table in tables:
-            _write_keys(file, table, incoming)
+            if table.key:
+                key = list(map(Identifier.of, table.key))
+                _write(file, "dump_key", incoming=incoming[table.name], key=key)
+        for table in tables:
+            _write_foreign_keys(file, table, incoming)
         named = [
             {"name": Identifier.of(name), "literal": Literal(name), "incoming": new}
             for name, new in incoming.items()
@@ -104,14 +108,12 @@ def _comment(table: PublishedTable) -> str:
     )
 
 
-def _write_keys(file: BinaryIO, table: PublishedTable, incoming: dict[str, Identifier]) -> None:
-    """Write the keys of a table; those that lead to tables which are not in the script are left out."""
-    new = incoming[table.name]
-    if table.key:
-        _write(file, "dump_key", incoming=new, key=[Identifier.of(name) for name in table.key])
+def _write_foreign_keys(file: BinaryIO, table: PublishedTable, incoming: dict[str, Identifier]) -> None:
+    """Write the keys that lead from a table to others of the script."""
     for key in table.foreign_keys:
         if key.table in incoming:
             _write(
-                file, "dump_foreign_key", incoming=new, names=list(map(Identifier.of, key.columns)),
-                other=incoming[key.table], other_names=list(map(Identifier.of, key.table_columns)),
+                file, "dump_foreign_key", incoming=incoming[table.name], other=incoming[key.table],
+                names=list(map(Identifier.of, key.columns)),
+                other_names=list(map(Identifier.of, key.table_columns)),
             )  # fmt: skip

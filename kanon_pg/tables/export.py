@@ -82,8 +82,9 @@ def export_release(
     """
     kind = file_format(path)
     digests = _digests(certificates)
-    with published(connection, [release]) as (db, (table,)):
-        report = _export(connection, db, table, path, kind, bounds, _digest(table, digests))
+    with published(connection, [release]) as (db, tables):
+        _check(digests, tables)
+        report = _export(connection, db, tables[0], path, kind, bounds, digests)
     if kind != ".parquet" and path.is_file():
         _write_json(path.with_name(f"{path.name}.json"), _described(report))
     return report
@@ -110,13 +111,13 @@ def export_all(
     begun = time.monotonic()
     digests = _digests(certificates)
     with complete_or_absent_folder(folder) as part, published(connection, releases) as (db, tables):
-        reports = tuple(
+        _check(digests, tables)
+        reports = [
             _export(
-                connection, db, table, part / f"{quote(table.name, safe='')}{kind}", kind, bounds,
-                _digest(table, digests),
+                connection, db, table, part / f"{quote(table.name, safe='')}{kind}", kind, bounds, digests
             )
             for table in tables
-        )  # fmt: skip
+        ]
         _write_json(part / MANIFEST, {"releases": [_described(report) for report in reports]})
     moved = tuple(replace(report, path=str(folder / Path(report.path).name)) for report in reports)
     return FolderReport(str(folder), moved, time.monotonic() - begun)
@@ -129,7 +130,7 @@ def _export(
     path: Path,
     kind: str,
     bounds: bool,
-    certificate: str | None,
+    digests: Mapping[str, tuple[int, str]],
 ) -> ExportReport:
     begun = time.monotonic()
     columns = _columns(table, bounds)
@@ -140,7 +141,7 @@ def _export(
         "refreshed_at": table.facts.get("refreshed_at"),
         "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "counts_people": table.facts.get("counts_people"),
-        "certificate_sha256": certificate,
+        "certificate_sha256": digests[table.name][1] if table.name in digests else None,
         "columns": [{"name": c.facts.name, "type": c.facts.type, "role": c.role} for c in columns],
     }
     with complete_or_absent(path, f"The file {path}") as file:
@@ -184,16 +185,17 @@ def _digests(certificates: Sequence[Path]) -> dict[str, tuple[int, str]]:
     return found
 
 
-def _digest(table: PublishedTable, digests: Mapping[str, tuple[int, str]]) -> str | None:
-    if table.name not in digests:
-        return None
-    k, digest = digests[table.name]
-    if k != table.facts.get("k", k):
-        raise InputError(
-            f"The certificate of release {as_given(table.name)} is of another publication, with k = {k}.",
-            hint="Write it anew: kanon certificate.",
-        )
-    return digest
+def _check(digests: Mapping[str, tuple[int, str]], tables: Sequence[PublishedTable]) -> None:
+    """Refuse a certificate of another release, or of another publication of one."""
+    facts = {table.name: table.facts for table in tables}
+    for release, (k, _) in digests.items():
+        if release not in facts:
+            raise InputError(f"The certificate of {as_given(release)} is of none of the releases to export.")
+        if k != facts[release].get("k", k):
+            raise InputError(
+                f"The certificate of release {as_given(release)} is of another publication, with k = {k}.",
+                hint="Write it anew: kanon certificate.",
+            )
 
 
 def file_format(path: Path) -> str:

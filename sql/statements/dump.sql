@@ -9,6 +9,7 @@ SET LOCAL search_path = pg_catalog;
 SET LOCAL datestyle = 'ISO, YMD';
 SET LOCAL lc_monetary = 'C';
 SET LOCAL xmloption = content;
+SET LOCAL client_min_messages = warning;
 CREATE SCHEMA IF NOT EXISTS safe;
 
 -- name: dump_table(): Makes a table under a name that nobody reads, and begins its rows: frozen, so that readers whose snapshot is
