@@ -11,10 +11,11 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from kanon_pg.cli.arguments import column_option
+from kanon_pg.cli.arguments import column_option, split_items
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, facts, note, progress_bar, show
 from kanon_pg.errors import InputError
+from kanon_pg.tables.column_types import Spelling
 from kanon_pg.tables.complete_file import complete_or_absent
 from kanon_pg.tables.csv_file import CsvFile
 from kanon_pg.tables.dump import DumpReport
@@ -33,6 +34,21 @@ class FileFormat(Enum):
     PARQUET = "parquet"
 
 
+class Decimal(Enum):
+    """What decimals are written with."""
+
+    POINT = "."
+    COMMA = ","
+
+
+class DateOrder(Enum):
+    """Orders of day, month and year."""
+
+    DMY = "DMY"
+    MDY = "MDY"
+    YMD = "YMD"
+
+
 class IfExists(Enum):
     """What to do with an existing table."""
 
@@ -42,7 +58,7 @@ class IfExists(Enum):
 
 
 def load(
-    file: Annotated[Path, typer.Argument(help="CSV file with a header, in UTF-8; gzip is recognized.")],
+    file: Annotated[Path, typer.Argument(help="CSV file with a header; gzip is recognized.")],
     table: Annotated[str, typer.Argument(help="The table to make, as in SQL: name or schema.name.")],
     delimiter: Annotated[
         str | None,
@@ -53,6 +69,26 @@ def load(
     ] = None,
     text: Annotated[list[str] | None, column_option("--text", "Keep these columns as text.")] = None,
     all_text: Annotated[bool, typer.Option("--all-text", help="Keep every column as text.")] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Of the file: utf-8, latin-1, utf-16 ...", show_default="guessed from all bytes"),
+    ] = None,
+    nulls: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--null",
+            metavar="TEXT,...",
+            help="What stands for NULL besides empty fields; '' for nothing.",
+            show_default="NA, ? and the like among numbers and dates",
+        ),
+    ] = None,
+    decimal: Annotated[
+        Decimal | None, typer.Option(help="What decimals are written with.", show_default="guessed")
+    ] = None,
+    date_format: Annotated[
+        DateOrder | None,
+        typer.Option(help="Order of day, month and year, if not ISO's.", show_default="guessed"),
+    ] = None,
     if_exists: Annotated[IfExists, typer.Option(help="What to do with an existing table.")] = IfExists.FAIL,
     dsn: Dsn = None,
     as_json: Json = False,
@@ -61,11 +97,17 @@ def load(
 
     Types are chosen from all values of a column: integer, bigint, numeric, double precision, boolean, date,
     timestamp, else text. Decimals such as 12.50 are numeric; those with exponents or more than nine digits
-    after the point are double precision. Codes with leading zeros stay text. An empty field is NULL; '?'
-    and 'NA' are values. On an error nothing is changed.
+    after the point are double precision. Codes with leading zeros stay text. An empty field is NULL. The
+    encoding, decimal commas, dates such as 31.12.1980 and marks for NULL are guessed from all values, and a
+    note says so; what could be read in two ways stays text. On an error nothing is changed.
     """
+    spelling = Spelling(
+        nulls=None if nulls is None else tuple(split_items(nulls)),
+        decimal=None if decimal is None else decimal.value,
+        dates=None if date_format is None else date_format.value,
+    )
     with errors_as(as_json):
-        source = CsvFile(file, "\t" if delimiter in _TAB else delimiter)
+        source = CsvFile(file, "\t" if delimiter in _TAB else delimiter, encoding=encoding, spelling=spelling)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             report = load_csv(
                 connection,
@@ -76,6 +118,9 @@ def load(
                 all_text=all_text,
                 progress=lambda phase, done, total: advance(phase, done / total if total else None),
             )
+        if not as_json:
+            for guess in report.guesses:
+                note(guess)
         show(report, as_json, _loaded)
 
 

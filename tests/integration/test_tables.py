@@ -22,7 +22,8 @@ from pyarrow import parquet
 
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
-from kanon_pg.tables.csv_file import CsvColumn, CsvFile
+from kanon_pg.tables.column_types import CsvColumn
+from kanon_pg.tables.csv_file import CsvFile
 from kanon_pg.tables.export import FORMATS, export_all, export_release
 from kanon_pg.tables.load import load_csv
 from tests.fixtures.databases import role
@@ -173,6 +174,35 @@ def test_appending_needs_the_columns(client: Any, tmp_path: Path) -> None:
         load_csv(client, write(tmp_path, "z\n1\n"), "t", if_exists="append")
 
 
+def test_what_is_added_is_read_like_what_is_new(client: Any, tmp_path: Path) -> None:
+    client.execute("SET datestyle = 'SQL, MDY'; CREATE TABLE t (born date, cost numeric, note text)")
+    report = load_csv(
+        client,
+        write(tmp_path, 'born;cost;note\n31.12.1980;"1234,5";NA\nNA;-;"1,5"\n'),
+        "t",
+        if_exists="append",
+    )
+    assert len(report.guesses) == 4
+    rows = client.execute("SELECT born::date, cost, note FROM t ORDER BY born").fetchall()
+    assert rows == [(date(1980, 12, 31), Decimal("1234.5"), "NA"), (None, None, "1,5")]
+    for column, value in (("born", "01/02/1980"), ("cost", "1,234")):
+        with pytest.raises(InputError, match=f'Column "{column}" cannot be read'):
+            load_csv(client, write(tmp_path, f"{column};note\n{value};x\n"), "t", if_exists="append")
+    assert client.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252"])
+def test_files_load_in_any_encoding(client: Any, tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("Größe;geboren;Gehalt\nhünenhaft;31.12.1980;1234,50\nk. A.;NA;?\n".encode(encoding))
+    load_csv(client, CsvFile(path), "t")
+    assert types_of(client, "t") == {"Größe": "text", "geboren": "date", "Gehalt": "numeric"}
+    assert client.execute("SELECT * FROM t").fetchall() == [
+        ("hünenhaft", date(1980, 12, 31), Decimal("1234.50")),
+        ("k. A.", None, None),
+    ]
+
+
 def test_a_table_that_others_need_is_not_replaced(client: Any, tmp_path: Path) -> None:
     file = write(tmp_path, "a\n1\n")
     load_csv(client, file, "t")
@@ -250,11 +280,12 @@ def test_no_file_is_refused_or_changed_by_the_chosen_types(
 def _means(text: str | None, kind: str) -> Any:
     if kind == "text" or text is None:
         return text
-    if not text:
+    if text in ("", "?", "NULL", "\\N"):
         return None
     meanings: dict[str, Callable[[str], Any]] = {
-        "numeric": lambda number: Decimal(number).as_tuple(),  # with the digits that were written
-        "double precision": float,
+        # with the digits that were written
+        "numeric": lambda number: Decimal(number.replace(",", ".")).as_tuple(),
+        "double precision": lambda number: float(number.replace(",", ".")),
         "boolean": lambda word: word[0].lower() == "t",
     }
     return meanings.get(kind, str)(text)
