@@ -1,8 +1,7 @@
-"""Commands that bring tables in and releases out: ``load``, ``export``, ``dump``."""
+"""Commands that bring tables in and releases out: ``load``, ``export``."""
 
 from __future__ import annotations
 
-import sys
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -16,10 +15,7 @@ from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, note, progress_bar, show
 from kanon_pg.errors import InputError
 from kanon_pg.tables.column_types import Spelling
-from kanon_pg.tables.complete_file import complete_or_absent
 from kanon_pg.tables.csv_file import CsvFile
-from kanon_pg.tables.dump import DumpReport
-from kanon_pg.tables.dump import dump as dump_releases
 from kanon_pg.tables.export import ExportReport, export_all, export_release, file_format
 from kanon_pg.tables.load import LoadReport, load_csv
 
@@ -102,7 +98,7 @@ def load(
     note says so; what could be read in two ways stays text. On an error nothing is changed.
     """
     spelling = Spelling(
-        nulls=None if nulls is None else tuple(split_items(nulls)),
+        nulls=None if nulls is None else tuple(filter(None, split_items(nulls))),
         decimal=None if decimal is None else decimal.value,
         dates=None if date_format is None else date_format.value,
     )
@@ -182,34 +178,6 @@ def export(
             show(several, as_json, lambda report: Group(*map(_exported, report.releases)))
 
 
-def dump(
-    releases: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Releases; all that you may read if none is named.", metavar="RELEASE", show_default=False
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", help="File to write.", show_default="standard output")
-    ] = None,
-    dsn: Dsn = None,
-    as_json: Json = False,
-) -> None:
-    """Write releases as a script that makes ordinary tables of them in another database.
-
-    psql runs it, in any PostgreSQL, without kanon. It makes tables in schema safe in one transaction, in
-    place of those that an earlier script made there. It holds what the releases show and say of themselves,
-    and nothing else.
-    """
-    with errors_as(as_json), connected(dsn) as connection:
-        if file is None:
-            dump_releases(connection, sys.stdout.buffer, releases or ())
-            return
-        with complete_or_absent(file, f"The file {file}") as script:
-            report = dump_releases(connection, script, releases or ())
-        show(report, as_json, _dumped)
-
-
 def _loaded(report: LoadReport) -> Table:
     types = ", ".join(f"{column.name} {column.sql_type}" for column in report.columns)
     return facts(
@@ -232,7 +200,3 @@ def _exported(report: ExportReport) -> Table:
             ("time", f"{report.seconds:.1f} s"),
         ]
     )
-
-
-def _dumped(report: DumpReport) -> Table:
-    return facts([("releases", ", ".join(report.releases)), ("rows", f"{report.rows:,}")])

@@ -215,7 +215,7 @@ class CsvColumn:
         """Say what was taken for what without being told, and what could not be told."""
         name = f"Column {as_given(self.name)}"
         if self.nulls and spelling.nulls is None:
-            yield f"{name}: {in_words(self.nulls)} for NULL. --null says what is, --text keeps the texts."
+            yield f"{name}: {in_words(self.nulls)} taken for NULL. --null says what is, --text keeps it."
         if self.read_as == "decimal comma" and spelling.decimal is None:
             yield f"{name}: read with decimal commas. --decimal says what decimals are written with."
         elif self.read_as in ("DMY", "MDY", "YMD") and spelling.dates is None:

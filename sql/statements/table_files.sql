@@ -42,8 +42,8 @@ ORDER BY c.relname COLLATE "C"
 
 -- name: published_facts(bigint): What a release says of itself to its readers.
 SELECT k, counts_people, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
-    insensitive::text[] AS insensitive, pg_catalog.to_char(published_at, 'YYYY-MM-DD"T"HH24:MI:SSOF') AS published_at,
-    pg_catalog.to_char(refreshed_at, 'YYYY-MM-DD"T"HH24:MI:SSOF') AS refreshed_at
+    insensitive::text[] AS insensitive, pg_catalog.to_char(published_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS published_at,
+    pg_catalog.to_char(refreshed_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS refreshed_at
 FROM kanon.published_roles WHERE view = $1::bigint::oid::regclass
 
 -- name: load_create_table(): Creates a table of the given columns.

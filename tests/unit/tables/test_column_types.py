@@ -206,7 +206,7 @@ def test_a_file_has_one_decimal_sign() -> None:
 
 def test_each_guess_is_said_and_nothing_that_was_given() -> None:
     values = {
-        "nulls": (["1", "NA"], ("NA",), "NA for NULL"),
+        "nulls": (["1", "NA"], ("NA",), "NA taken for NULL"),
         "decimal": (["1,5"], ",", "decimal commas"),
         "dates": (["31.12.1980"], "DMY", "order DMY"),
     }
