@@ -1,6 +1,7 @@
 -- name: dump_begin(): Begins the script that makes ordinary tables of releases. pg_dump cannot: of a view it writes the query.
 -- psql that went on after an error would take rows for statements.
 \set ON_ERROR_STOP on
+\set ON_ERROR_ROLLBACK off
 -- Releases of kanon_pg as tables of schema safe. For psql.
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';

@@ -24,7 +24,7 @@ from kanon_pg.tables import published as publishing
 from kanon_pg.tables.dump import dump
 from kanon_pg.tables.published import ForeignKey, published
 from tests.docs.databases import environment
-from tests.fixtures.databases import role
+from tests.fixtures.databases import private_server, role
 from tests.fixtures.examples import examples
 
 
@@ -113,32 +113,39 @@ def test_tables_have_the_rows_of_the_releases_in_their_order(
     assert said[1] == "quasi-identifier"
 
 
-def test_a_restored_database_has_nothing_beyond_the_releases(
-    clinic: str, empty_dsn: str, empty_connection: psycopg.Connection
-) -> None:
+def test_a_server_has_nothing_beyond_the_releases(clinic: str) -> None:
     text = script(clinic)
-    restore(empty_dsn, text)
-    whole = subprocess.run(
-        [newest_with_python().program("pg_dump")],
-        env=environment(empty_dsn),
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    with private_server("bare") as bare:
+        dsn = bare.dsn("postgres")
+        restore(dsn, text)
+        whole = subprocess.run(
+            [newest_with_python().program("pg_dumpall")],
+            env=environment(dsn),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        with psycopg.connect(dsn) as connection:
+            made = connection.execute(
+                "SELECT relkind, count(*) FROM pg_class"
+                " WHERE oid >= 16384 AND relnamespace <> 'pg_toast'::regnamespace GROUP BY relkind"
+            ).fetchall()
+            assert made == [("r", 2)]
+            nothing = {
+                "pg_proc": 0,
+                "pg_rewrite": 0,
+                "pg_statistic_ext": 0,
+                "pg_authid": 0,
+                "pg_namespace": 1,
+            }
+            for catalog, most in nothing.items():
+                found = connection.execute(f"SELECT count(*) FROM {catalog} WHERE oid >= 16384".encode())
+                assert found.fetchone() == (most,), catalog
+            statistics = connection.execute("SELECT count(*) FROM pg_statistic WHERE starelid >= 16384")
+            assert statistics.fetchone() == (0,)
     for found in (text, whole):
         for hidden in ("hush", "warden", "fullname", "number", "kanon_owner", "intervals", "view"):
             assert hidden not in found.lower(), hidden
-    made = empty_connection.execute(
-        "SELECT relkind, count(*) FROM pg_class"
-        " WHERE oid >= 16384 AND relnamespace <> 'pg_toast'::regnamespace GROUP BY relkind"
-    ).fetchall()
-    assert made == [("r", 2)]
-    for catalog, most in (("pg_proc", 0), ("pg_rewrite", 0), ("pg_statistic_ext", 0), ("pg_namespace", 1)):
-        found = empty_connection.execute(f"SELECT count(*) FROM {catalog} WHERE oid >= 16384".encode())
-        assert found.fetchone() == (most,), catalog
-    assert empty_connection.execute(
-        "SELECT count(*) FROM pg_statistic WHERE starelid >= 16384"
-    ).fetchone() == (0,)
 
 
 HOSTILE = (
@@ -242,6 +249,7 @@ def test_a_script_does_not_depend_on_the_sessions_that_write_and_run_it(
     )
     made = io.BytesIO()
     odd = (
+        "\\set ON_ERROR_ROLLBACK on\n\\set AUTOCOMMIT off\n\\set QUIET on\n"
         "SET datestyle = 'German'; SET timezone = 'Asia/Tokyo'; SET extra_float_digits = -10;"
         "SET intervalstyle = 'sql_standard'; SET standard_conforming_strings = off;"
         "SET client_encoding = 'LATIN1';"
