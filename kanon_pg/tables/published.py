@@ -96,15 +96,16 @@ def _found(db: Database, names: Sequence[str]) -> Sequence[Row]:
     readable = {row["name"]: row for row in db.rows(statement("find_published"))}
     if not readable:
         raise UnknownName("There is no release that you may read.", hint="Publish one: kanon anonymize.")
-    return [readable[_name(db, name, readable)] for name in names] or list(readable.values())
+    chosen = dict.fromkeys(_name(db, name, readable) for name in names)
+    return [readable[name] for name in chosen or readable]
 
 
-def _name(db: Database, given: str, readable: Mapping[str, Row]) -> str:
-    for name in (given, given.removeprefix("safe."), name_in_sql(db, given)):
+def _name(db: Database, given: str | None, readable: Mapping[str, Row]) -> str:
+    for name in () if given is None else (given, name_in_sql(db, given)):
         if name is not None and name in readable:
             return name
     raise UnknownName(
-        f"There is no release {as_given(given)}.",
+        f"There is no release {as_given(given)} that you may read.",
         hint="Only releases are exported; `kanon releases` lists them.",
     )
 

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kanon_pg import client
 from kanon_pg.admin.cluster.programs import newest_with_python
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
-from kanon_pg.errors import UnknownName
+from kanon_pg.errors import DatabaseError, InputError, UnknownName
 from kanon_pg.tables import dump as dumping
 from kanon_pg.tables import published as publishing
 from kanon_pg.tables.dump import dump
@@ -387,6 +388,23 @@ def test_one_may_dump_what_one_may_read(
         assert dump(login, made).releases == ("towns",)
         restore(empty_dsn, made.getvalue().decode())
         assert rows(empty_connection, "safe.towns") == rows(connection, "safe.towns")
+
+
+def test_the_client_writes_the_same_script(
+    clinic: str, empty_dsn: str, empty_connection: psycopg.Connection
+) -> None:
+    made = io.BytesIO()
+    assert client.dump(clinic, made, "safe.towns", '"ages"', "towns").releases == ("towns", "ages")
+    restore(empty_dsn, made.getvalue().decode())
+    assert tables(empty_connection) == ["ages", "towns"]
+    for wrong in (5, None, "", "nothing"):
+        with pytest.raises(InputError):
+            client.dump(clinic, io.BytesIO(), wrong)
+    with psycopg.connect(clinic) as connection:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        connection.execute("SELECT 1")
+        with pytest.raises(DatabaseError):
+            client.dump(connection, io.BytesIO())
 
 
 def test_keys_join_and_lead_to_tables_of_the_script(
