@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 import pyarrow as pa
@@ -35,6 +36,10 @@ class _Rule:
     sql_type: str
     spelling: str
     holds: Check
+
+    def fits(self, values: pa.Array) -> bool:
+        """Whether all values have the type."""
+        return _matches(values, self.spelling) and self.holds(values)
 
 
 def _all(mask: pa.Array) -> bool:
@@ -258,10 +263,12 @@ class ColumnType:
         if not len(distinct):
             return
         self._seen = True
+        fits_as_it_is = cache(lambda rule: rule.fits(distinct))
         for name, rules in self._possible.items():
             if rules:
                 read = _READINGS[name].convert(distinct)
-                self._possible[name] = [r for r in rules if _matches(read, r.spelling) and r.holds(read)]
+                is_same = read.equals(distinct)
+                self._possible[name] = [r for r in rules if (fits_as_it_is(r) if is_same else r.fits(read))]
         self._number_seen = self._number_seen or not _matches(distinct, _NOT_FINITE)
         with_commas = distinct.filter(pc.match_substring(distinct, ","))
         self._only_thousands = self._only_thousands and _matches(with_commas, _THOUSANDS)
