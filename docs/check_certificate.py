@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import NamedTuple
 
-KEYS = "columns cost demands format k lower_bound patterns price_unit release row_types rows"
+KEYS = "columns cost demands format k lower_bound nonce patterns price_unit release row_types rows"
 UNIT = 1_000_000  # prices are in this fraction of the cost 1
 MOST, MOST_COST, MOST_COLUMNS, MOST_BYTES = 2**63, 1e120, 63, 2**31
 MOST_GAIN = 2**999  # no gain is as far from 0
@@ -205,7 +205,8 @@ def well_formed(certificate):
     """Return rules, weights, patterns and row types, and refuse what is none of them."""
     require(type(certificate) is dict and sorted(certificate) == KEYS.split(), "the keys are other ones")
     require(certificate["format"] == "kanon_pg certificate 2", "the format is another one")
-    require(type(certificate["release"]) is str, "the name of the release is no text")
+    texts = certificate["release"], certificate["nonce"]
+    require(all(type(one) is str for one in texts), "the name of the release or the nonce is no text")
     require(whole(certificate["price_unit"], 1, "the price unit") == UNIT, f"the price unit is not {UNIT}")
     k, _ = whole(certificate["k"], 2, "k"), whole(certificate["rows"], 1, "the number of rows")
     cost, bound = number(certificate["cost"], "the cost"), number(certificate["lower_bound"], "the bound")

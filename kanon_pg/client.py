@@ -24,7 +24,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from kanon_pg import curves, measures
 from kanon_pg.audit import assessing, auditing, suggesting
@@ -41,7 +41,13 @@ from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connected_to, repeatable_read
+from kanon_pg.db.psycopg_adapter import (
+    Connection,
+    PsycopgDatabase,
+    connected_to,
+    mapped_errors,
+    repeatable_read,
+)
 from kanon_pg.db.python_arguments import check_argument, request_of
 from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.db.statements import Statement, statement
@@ -78,6 +84,8 @@ from kanon_pg.release.missing import MissingValue
 from kanon_pg.release.plan.base import OWNER
 from kanon_pg.release.plan.request import AnonymizeRequest, DeclareRequest
 from kanon_pg.release.publish.report import ReleaseReport
+from kanon_pg.tables import dump as dumping
+from kanon_pg.tables.dump import DumpReport
 
 Progress = Callable[[str, float | None], None]
 
@@ -183,6 +191,7 @@ __all__ = [
     "define_hierarchy",
     "drop",
     "drop_hierarchy",
+    "dump",
     "erase",
     "groups",
     "hierarchies",
@@ -338,6 +347,19 @@ def releases(target: Target) -> Sequence[Row]:
     """Return all releases with their certificates, by name."""
     with as_owner(target) as (db, _):
         return releasing.releases(db)
+
+
+def dump(target: Target, file: BinaryIO, *releases: str) -> DumpReport:
+    """Write releases, all that the login may read if none is named, as a script for psql."""
+    for release in releases:
+        check_argument("releases", "name", release)
+    connection = connected_to(target)
+    try:
+        with mapped_errors():
+            return dumping.dump(connection, file, releases)
+    finally:
+        if isinstance(target, str):
+            connection.close()
 
 
 def measure(

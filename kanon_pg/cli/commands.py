@@ -79,6 +79,7 @@ COMMANDS = {
     "gateway": CommandEntry("queries", "gateway", DATABASES),
     "load": CommandEntry("tables", "load", TABLES),
     "export": CommandEntry("tables", "export", TABLES),
+    "dump": CommandEntry("dump", "dump", TABLES),
     "suggest": CommandEntry("audit", "suggest", RELEASES),
     "declare": CommandEntry("release", "declare", RELEASES),
     "undeclare": CommandEntry("release", "undeclare", RELEASES),

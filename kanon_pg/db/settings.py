@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from kanon_pg.db.protocol import Database
@@ -26,6 +26,14 @@ _EXACT_TEXT = {
 Not the time zone and the order of day and month: base views may depend on them, and ISO dates do not.
 """
 
+_TEXT_OF_FILES = _EXACT_TEXT | {
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "iso_8601",
+    "TimeZone": "UTC",
+    "quote_all_identifiers": "off",
+    "search_path": "pg_catalog, pg_temp",
+}
+"""The same for files, which are read elsewhere and by others."""
 
 _PROPAGATION = "citus.enable_ddl_propagation"
 
@@ -41,8 +49,21 @@ def setting(db: Database, name: str, value: str) -> Iterator[None]:
 @contextmanager
 def exact_text(db: Database) -> Iterator[None]:
     """Let values that are spelled as text and read again stay what they are, whatever the session has set."""
+    with _all_set(db, _EXACT_TEXT):
+        yield
+
+
+@contextmanager
+def text_of_files(db: Database) -> Iterator[None]:
+    """Let values in files look and be read the same, whatever the session has set."""
+    with _all_set(db, _TEXT_OF_FILES):
+        yield
+
+
+@contextmanager
+def _all_set(db: Database, settings: Mapping[str, str]) -> Iterator[None]:
     with ExitStack() as stack:
-        for name, value in _EXACT_TEXT.items():
+        for name, value in settings.items():
             stack.enter_context(setting(db, name, value))
         yield
 

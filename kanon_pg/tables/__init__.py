@@ -1,4 +1,5 @@
-"""Tables in and out over a psycopg connection: CSV files into PostgreSQL, releases into CSV and Parquet.
+"""Tables in and out over a psycopg connection: CSV files into PostgreSQL, releases into files and scripts.
 
-The command and the demo use it; pyarrow, an extra, is imported here and in no backend.
+The command, the client and the demo use it; pyarrow, an extra, is imported here and in no backend. A script
+needs no extra: it imports neither the modules of files nor that library.
 """

@@ -1,9 +1,10 @@
-"""Files that appear complete or not at all."""
+"""Files and folders that appear complete or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,30 @@ def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Itera
                 yield file
     except OSError as error:
         raise InputError(f"{name} cannot be written: {error.strerror}.", hint="Name another file.") from error
+
+
+@contextmanager
+def complete_or_absent_folder(path: Path) -> Iterator[Path]:
+    """Make a folder beside `path` that takes its place if the block succeeds.
+
+    Raises
+    ------
+    InputError
+        If there is something already, but for an empty folder.
+    """
+    part = path.parent / f".{secrets.token_hex(8)}.part"
+    try:
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise InputError(f"{path} exists already.", hint="Name a folder that is not there, or empty.")
+        part.mkdir()
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"The folder {path} cannot be written: {error.strerror}.", hint="Name another folder."
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 @contextmanager

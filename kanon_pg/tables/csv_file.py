@@ -1,27 +1,22 @@
-"""Reads CSV files, plain or gzipped, as batches of strings with bounded memory, and chooses types of columns.
-
-A type is chosen only if it keeps what the text says: a code with leading zeros (`02134`), a number beyond
-`bigint`, the thirtieth of February or a `?` make the column text. Values are looked at as distinct values per
-batch, by Arrow's kernels, so the work is per distinct value, not per cell.
-"""
+"""Reads CSV files, plain or gzipped, in any encoding, as batches of strings with bounded memory."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import errno
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from kanon_pg.errors import InputError
+from kanon_pg.errors import InputError, as_given
+from kanon_pg.tables.column_types import GUESSED, ColumnType, CsvColumn, Spelling, with_one_decimal_sign
 
 Progress = Callable[[int, int], None]
 """Called with bytes read so far and bytes in all."""
@@ -33,145 +28,45 @@ _LONGEST_FIELD = 2**31 - 1
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabulators", "|": "bars"}
 """Delimiters that are looked for, and what a sentence calls them."""
 
-Check = Callable[[pa.Array], bool]
-_DAY = r"\d{4}-\d{2}-\d{2}"
-_TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?"
-# Offsets up to 14 hours: every zone in use, and within what both Arrow and PostgreSQL read.
-_OFFSET = r"(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)"
-_DECIMAL = r"-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
-# Numbers as people write them, money for example. More digits after the point are what programs print of
-# floating-point numbers, which they also are afterwards.
-_SHORT_DECIMAL = r"-?((0|[1-9]\d{0,17})(\.\d{0,9})?|\.\d{1,9})"
-_NOT_FINITE = r"NaN|-?Infinity"
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # begins as the next one does
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF32_BE: "utf-32",
+}
+_TRIED = ("utf-8", "cp1252")
+"""Encodings of bytes. In the second most bytes are something, so it says the least; Latin-1 is part of it.
 
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """A type, the spelling of its values, and what else must hold of them."""
-
-    sql_type: str
-    spelling: str
-    holds: Check
-
-
-def _all(mask: pa.Array) -> bool:
-    return bool(pc.all(mask, min_count=0).as_py())
-
-
-def _matches(values: pa.Array, spelling: str) -> bool:
-    return _all(pc.match_substring_regex(values, f"^({spelling})$"))
-
-
-def _within(low: int, high: int) -> Check:
-    def holds(values: pa.Array) -> bool:
-        if pc.max(pc.binary_length(values)).as_py() > len("-9223372036854775808"):
-            return False
-        numbers = pc.cast(values, pa.decimal128(20, 0))
-        return bool(low <= pc.min(numbers).as_py() and pc.max(numbers).as_py() <= high)
-
-    return holds
-
-
-def _fits_double(values: pa.Array) -> bool:
-    if pc.any(pc.match_substring_regex(values, r"^-?\d{19,}$")).as_py():
-        return False  # beyond bigint: a long code, of which a double would drop digits
-    spelled_out = values.filter(pc.invert(pc.match_substring_regex(values, f"^({_NOT_FINITE})$")))
-    numbers = pc.cast(spelled_out, pa.float64())
-    # PostgreSQL refuses what overflows, and what is too small to differ from zero but is not zero.
-    vanished = pc.and_(pc.equal(numbers, 0.0), pc.match_substring_regex(spelled_out, r"^[^eE]*[1-9]"))
-    return _all(pc.is_finite(numbers)) and not pc.any(vanished).as_py()
-
-
-def _no_negative_zero(values: pa.Array) -> bool:
-    return not pc.any(pc.match_substring_regex(values, r"^-[0.]*$")).as_py()  # numeric drops its sign
-
-
-def _casts_to(arrow_type: pa.DataType) -> Check:
-    def holds(values: pa.Array) -> bool:
-        try:
-            pc.cast(values, arrow_type)
-        except pa.ArrowInvalid:  # no such day or time of day
-            return False
-        return not pc.any(pc.starts_with(values, "0000")).as_py()  # there is no year 0 in SQL
-
-    return holds
-
-
-def _holds(_values: pa.Array) -> bool:
-    return True
-
-
-_RULES = (
-    _Rule("boolean", "true|false|True|False|TRUE|FALSE", _holds),
-    _Rule("integer", r"0|-?[1-9]\d*", _within(-(2**31), 2**31 - 1)),
-    _Rule("bigint", r"0|-?[1-9]\d*", _within(-(2**63), 2**63 - 1)),
-    _Rule("numeric", _SHORT_DECIMAL, _no_negative_zero),
-    _Rule("double precision", f"{_DECIMAL}|{_NOT_FINITE}", _fits_double),
-    _Rule("date", _DAY, _casts_to(pa.date32())),
-    _Rule("timestamp", f"{_DAY}[ T]{_TIME}", _casts_to(pa.timestamp("us"))),
-    _Rule("timestamp with time zone", f"{_DAY}[ T]{_TIME}{_OFFSET}", _casts_to(pa.timestamp("us", "UTC"))),
-)
-"""In order of preference; what fits none is text."""
-
-
-class ColumnType:
-    """SQL types that the values of one column, seen batch by batch, allow.
-
-    Examples
-    --------
-    >>> column = ColumnType()
-    >>> column.observe(pa.array(["7", "12", None]))
-    >>> column.sql_type
-    'integer'
-    >>> column.observe(pa.array(["007"]))
-    >>> column.sql_type
-    'text'
-    """
-
-    def __init__(self) -> None:
-        self._possible = list(_RULES)
-        self._seen = False
-        self._number_seen = False
-
-    def observe(self, values: pa.Array) -> None:
-        """Take in further values; NULL and the empty string allow every type."""
-        if not self._possible:
-            return
-        distinct = pc.unique(values).drop_null()
-        distinct = distinct.filter(pc.not_equal(distinct, ""))
-        if not len(distinct):
-            return
-        self._seen = True
-        self._possible = [r for r in self._possible if _matches(distinct, r.spelling) and r.holds(distinct)]
-        self._number_seen = self._number_seen or not _matches(distinct, _NOT_FINITE)
-
-    @property
-    def sql_type(self) -> str:
-        """The narrowest type that holds every value seen, ``text`` if none does or none was seen."""
-        if not self._seen or not self._possible or not self._number_seen:
-            return "text"
-        return self._possible[0].sql_type
-
-
-@dataclass(frozen=True, slots=True)
-class CsvColumn:
-    """A column of a CSV file and the SQL type its values allow."""
-
-    name: str
-    sql_type: str
+charset-normalizer guesses one for each language. Of tables with few letters beyond ASCII it made Latin-1 in
+German, French and Spanish Windows-1250, CP775 and HP Roman-8.
+"""
 
 
 class CsvFile:
-    """A CSV file with a header row, in UTF-8.
+    """A CSV file with a header row.
 
     An empty field is NULL; a quoted empty field (``""``) is the empty string in a text column and
-    NULL in any other. No other text stands for NULL.
+    NULL in any other.
 
-    The delimiter is one ASCII character, unless given the one of ``, ; | tab`` that separates most names in
-    the header.
+    Parameters
+    ----------
+    delimiter : str, optional
+        One ASCII character, unless given the one of ``, ; | tab`` that separates most names in the header.
+    encoding : str, optional
+        As Python calls it; unless given, that of a mark at the beginning, of zero bytes in every second
+        place, or the first of UTF-8 and Windows-1252 in which all bytes are text.
+    spelling : Spelling
+        How values are written, where that is known.
     """
 
-    def __init__(self, path: Path, delimiter: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        delimiter: str | None = None,
+        *,
+        encoding: str | None = None,
+        spelling: Spelling = GUESSED,
+    ) -> None:
         if delimiter is not None and (
             len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'
         ):
@@ -180,6 +75,10 @@ class CsvFile:
                 hint="For example: --delimiter ';'",
             )
         self.path = path
+        self.spelling = spelling
+        self.encoding = "" if encoding is None else _known(encoding)
+        self._is_guess = not self.encoding
+        self.encoding = self.encoding or self._likely_encoding()
         self.delimiter = self._likely_delimiter() if delimiter is None else delimiter
         self.names = self._read_names()
 
@@ -195,7 +94,7 @@ class CsvFile:
         with self._errors(), self._raw() as (raw, content):
             reader = arrow_csv.open_csv(
                 content,
-                read_options=arrow_csv.ReadOptions(use_threads=True, block_size=_BLOCK_BYTES),
+                read_options=arrow_csv.ReadOptions(block_size=_BLOCK_BYTES, encoding=self.encoding),
                 parse_options=self._dialect(note),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types={name: pa.string() for name in self.names},
@@ -230,11 +129,19 @@ class CsvFile:
             raise InputError(
                 f'The CSV file has no column "{unknown[0]}".', hint="Columns: " + ", ".join(self.names) + "."
             )
-        kinds = {name: ColumnType() for name in self.names if not all_text and name not in text_columns}
+        as_text = frozenset(self.names) if all_text else text_columns
+        kinds = {name: ColumnType(self.spelling) for name in self.names}
         for batch in self.batches(progress):
-            for name, kind in kinds.items():
-                kind.observe(batch.column(name))
-        return tuple(CsvColumn(n, kinds[n].sql_type if n in kinds else "text") for n in self.names)
+            for name in kinds.keys() - as_text:
+                kinds[name].observe(batch.column(name))
+        return with_one_decimal_sign((kind.chosen(name) for name, kind in kinds.items()), self.spelling)
+
+    def guesses(self, columns: Iterable[CsvColumn]) -> tuple[str, ...]:
+        """Say what was taken for what without being told, in sentences."""
+        said = [note for column in columns for note in column.guesses(self.spelling)]
+        if self._is_guess and self.encoding != "utf-8":
+            said.insert(0, f"The file is read as {_in_words(self.encoding)}. --encoding says in what it is.")
+        return tuple(said)
 
     def _dialect(self, invalid_row_handler: Callable[[arrow_csv.InvalidRow], str]) -> arrow_csv.ParseOptions:
         return arrow_csv.ParseOptions(
@@ -245,10 +152,37 @@ class CsvFile:
             invalid_row_handler=invalid_row_handler,
         )
 
+    def _likely_encoding(self) -> str:
+        with self._errors(), self._raw() as (_, content):
+            start = content.read(_HEADER_BYTES)
+        for mark, name in _MARKS.items():
+            if start.startswith(mark):
+                return name
+        if b"\0" in start:
+            return "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
+        for name in _TRIED:
+            if self._is_text_in(name):
+                return name
+        raise InputError(
+            "The file is text neither in UTF-8 or UTF-16 nor in Windows-1252.",
+            hint="Say in what it is, for example --encoding cp850 or --encoding shift_jis.",
+        )
+
+    def _is_text_in(self, encoding: str) -> bool:
+        decoder = codecs.getincrementaldecoder(encoding)()
+        with self._errors(), self._raw() as (_, content):
+            try:
+                while block := content.read(_BLOCK_BYTES):
+                    decoder.decode(block)
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError:
+                return False
+        return True
+
     def _likely_delimiter(self) -> str:
         """Return the delimiter of most names in the header, a comma if several are."""
         with self._errors(), self._raw() as (_, content):
-            text = content.read(_HEADER_BYTES).decode("utf-8", "replace")
+            text = content.read(_HEADER_BYTES).decode(self.encoding, "replace")
 
         def names(delimiter: str) -> int:
             return len(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), ()))
@@ -258,7 +192,10 @@ class CsvFile:
     def _place_of_bad_record(self) -> str | None:
         """Return where the first record is that has not as many fields as the header."""
         csv.field_size_limit(_LONGEST_FIELD)
-        with self._raw() as (_, content), io.TextIOWrapper(content, "utf-8", "replace", newline="") as lines:
+        with (
+            self._raw() as (_, content),
+            io.TextIOWrapper(content, self.encoding, "replace", newline="") as lines,
+        ):
             records = csv.reader(lines, delimiter=self.delimiter)
             begins = 1
             try:
@@ -273,9 +210,12 @@ class CsvFile:
     def _read_names(self) -> tuple[str, ...]:
         self.names = ()
         with self._errors(), self._raw() as (_, content):
-            names = tuple(
-                arrow_csv.open_csv(content, parse_options=self._dialect(lambda _: "skip")).schema.names
+            reader = arrow_csv.open_csv(
+                content,
+                read_options=arrow_csv.ReadOptions(encoding=self.encoding),
+                parse_options=self._dialect(lambda _: "skip"),
             )
+            names = tuple(reader.schema.names)
         if not all(names):
             raise InputError("The header of the CSV file has an empty column name.")
         repeated = [name for name, times in Counter(names).items() if times > 1]
@@ -311,11 +251,27 @@ class CsvFile:
                     "The CSV file is empty.", hint="The first line must name the columns."
                 ) from None
             raise InputError(
-                "The file cannot be read as CSV in UTF-8.",
-                hint="Check the delimiter, the quoting and the encoding (iconv can convert it).",
+                f"The file cannot be read as CSV in {_in_words(self.encoding)}.",
+                hint="Check --delimiter, --encoding and the quoting.",
             ) from None
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else "it may be damaged"
             raise InputError(
                 f"The file {self.path} cannot be read: {reason}.", hint="Name a CSV file, plain or gzipped."
             ) from None
+
+
+def _known(encoding: str) -> str:
+    """Return Python's name of an encoding of text."""
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"There is no encoding {as_given(encoding)}.", hint="For example: utf-8, latin-1, cp1252, utf-16."
+        ) from None
+    return name
+
+
+def _in_words(encoding: str) -> str:
+    return "Windows-1252" if encoding == "cp1252" else encoding.upper()

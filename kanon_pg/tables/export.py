@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 from pyarrow import parquet
 
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
-from kanon_pg.db.identifiers import Fragment
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts
+from kanon_pg.db.identifiers import Fragment, derived_name
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
-from kanon_pg.db.statements import Statement, render, statement
-from kanon_pg.errors import InputError, UnknownName, as_given
-from kanon_pg.release.plan.record import name_in_sql
-from kanon_pg.tables.complete_file import complete_or_absent
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import InputError, as_given
+from kanon_pg.tables.complete_file import complete_or_absent, complete_or_absent_folder
+from kanon_pg.tables.copy_out import CopyOut
+from kanon_pg.tables.published import PublishedTable, published
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """Size and place of an exported release."""
+    """Size and place of an exported release, and what its file or the file beside it says of it."""
 
     release: str
     path: str
@@ -39,22 +44,158 @@ class ExportReport:
     rows: int
     bytes: int
     seconds: float
+    about: Mapping[str, Any]
 
 
-def export_release(connection: Connection, release: str, path: Path) -> ExportReport:
-    """Write a release, by its name or that in SQL, to a file that appears complete or not at all."""
-    begun = time.monotonic()
+@dataclass(frozen=True, slots=True)
+class FolderReport:
+    """Releases that were exported together."""
+
+    path: str
+    releases: tuple[ExportReport, ...]
+    seconds: float
+
+
+MANIFEST = "manifest.json"
+"""The file of a folder that says what is in the others."""
+
+
+def export_release(
+    connection: Connection,
+    release: str,
+    path: Path,
+    *,
+    bounds: bool = False,
+    certificates: Sequence[Path] = (),
+) -> ExportReport:
+    """Write a release, by its name or that in SQL, to a file that appears complete or not at all.
+
+    What it says of itself is in the metadata of a Parquet file, key ``kanon_pg``, and else in a file beside,
+    whose name has ``.json`` added; beside a pipe there is none.
+
+    Parameters
+    ----------
+    bounds : bool
+        Whether each column of ranges is followed by one of lower and one of upper bounds.
+    certificates : sequence of Path
+        Files that ``kanon certificate`` wrote: the export has their digests.
+    """
     kind = file_format(path)
-    with connection.transaction():
-        db = PsycopgDatabase(connection)
-        db.row(statement("export_spelling"))
-        view = _find(db, release)
-        with complete_or_absent(path, f"The file {path}") as file:
-            if kind == ".parquet":
-                rows = _write_parquet(file, _schema(db, view), _csv(connection, view, _csv_expression))
-            else:
-                rows = _write_csv(connection, view, file, packed=kind == ".csv.gz")
-    return ExportReport(view.name, str(path), kind, rows, path.stat().st_size, time.monotonic() - begun)
+    digests = _digests(certificates)
+    with published(connection, [release]) as (db, tables):
+        _check(digests, tables)
+        report = _export(connection, db, tables[0], path, kind, bounds, digests)
+    if kind != ".parquet" and path.is_file():
+        _write_json(path.with_name(f"{path.name}.json"), _described(report))
+    return report
+
+
+def export_all(
+    connection: Connection,
+    folder: Path,
+    releases: Sequence[str] = (),
+    *,
+    kind: str = ".csv",
+    bounds: bool = False,
+    certificates: Sequence[Path] = (),
+) -> FolderReport:
+    """Write releases, all that the login may read if none is named, to a folder that appears complete.
+
+    Parameters
+    ----------
+    folder : Path
+        It is made; an empty one may be there.
+    kind : str
+        One of `FORMATS`.
+    """
+    begun = time.monotonic()
+    digests = _digests(certificates)
+    with complete_or_absent_folder(folder) as part, published(connection, releases) as (db, tables):
+        _check(digests, tables)
+        reports = [
+            _export(
+                connection, db, table, part / f"{quote(table.name, safe='')}{kind}", kind, bounds, digests
+            )
+            for table in tables
+        ]
+        _write_json(part / MANIFEST, {"releases": [_described(report) for report in reports]})
+    moved = tuple(replace(report, path=str(folder / Path(report.path).name)) for report in reports)
+    return FolderReport(str(folder), moved, time.monotonic() - begun)
+
+
+def _export(
+    connection: Connection,
+    db: PsycopgDatabase,
+    table: PublishedTable,
+    path: Path,
+    kind: str,
+    bounds: bool,
+    digests: Mapping[str, tuple[int, str]],
+) -> ExportReport:
+    begun = time.monotonic()
+    columns = _columns(table, bounds)
+    about = {
+        "release": table.name,
+        "k": table.facts.get("k"),
+        "published_at": table.facts.get("published_at"),
+        "refreshed_at": table.facts.get("refreshed_at"),
+        "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "counts_people": table.facts.get("counts_people"),
+        "certificate_sha256": digests[table.name][1] if table.name in digests else None,
+        "columns": [{"name": c.facts.name, "type": c.facts.type, "role": c.role} for c in columns],
+    }
+    with complete_or_absent(path, f"The file {path}") as file:
+        if kind == ".parquet":
+            schema = _schema(db, table.view, columns).with_metadata({"kanon_pg": json.dumps(about)})
+            rows = _write_parquet(file, schema, _csv(connection, table.view, columns, _csv_expression))
+        else:
+            content = _csv(connection, table.view, columns, lambda column: column.value)
+            rows = _write_csv(content, file, packed=kind == ".csv.gz")
+    size = path.stat().st_size
+    return ExportReport(table.name, str(path), kind, rows, size, time.monotonic() - begun, about)
+
+
+def _described(report: ExportReport) -> dict[str, Any]:
+    path = Path(report.path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        "file": path.name, "rows": report.rows, "bytes": report.bytes, "sha256": digest, **report.about
+    }  # fmt: skip
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    with complete_or_absent(path, f"The file {path}") as file:
+        file.write(f"{json.dumps(content, ensure_ascii=False, indent=2)}\n".encode())
+
+
+def _digests(certificates: Sequence[Path]) -> dict[str, tuple[int, str]]:
+    """Return for the release of each certificate its k and the digest of the file."""
+    found = {}
+    for path in certificates:
+        try:
+            text = path.read_bytes()
+            content = json.loads(text)
+            found[content["release"]] = content["k"], hashlib.sha256(text).hexdigest()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"The file {path} cannot be read as a certificate.",
+                hint="`kanon certificate` writes one.",
+            ) from error
+    return found
+
+
+def _check(digests: Mapping[str, tuple[int, str]], tables: Sequence[PublishedTable]) -> None:
+    """Refuse a certificate of another release, or of another publication of one."""
+    facts = {table.name: table.facts for table in tables}
+    for release, (k, _) in digests.items():
+        if release not in facts:
+            raise InputError(f"The certificate of {as_given(release)} is of none of the releases to export.")
+        if k != facts[release].get("k", k):
+            raise InputError(
+                f"The certificate of release {as_given(release)} is of another publication, with k = {k}.",
+                hint="Write it anew: kanon certificate.",
+            )
 
 
 def file_format(path: Path) -> str:
@@ -69,55 +210,61 @@ def file_format(path: Path) -> str:
     )
 
 
-def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
-    for name in (release, release.removeprefix("safe."), name_in_sql(db, release)):
-        views = [] if name is None else db.rows(statement("export_find_view"), name)
-        if views:
-            return describe(db, str(views[0]["oid"]))
-    raise UnknownName(
-        f"There is no release {as_given(release)}.",
-        hint="Only releases are exported; `kanon releases` lists them.",
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a file: its type, its role, and what it has of the release."""
+
+    facts: ColumnFacts
+    role: str | None
+    value: Fragment
+
+
+_BOUNDS = {
+    "int4range": ("integer", "int4"),
+    "int8range": ("bigint", "int8"),
+    "numrange": ("numeric", "numeric"),
+    "daterange": ("date", "date"),
+    "tsrange": ("timestamp without time zone", "timestamp"),
+    "tstzrange": ("timestamp with time zone", "timestamptz"),
+}
+"""Range types, and of their bounds the type as SQL writes it and its bare name."""
+
+
+def _columns(table: PublishedTable, bounds: bool) -> list[_Column]:
+    columns = []
+    for facts in table.view.columns:
+        columns.append(_Column(facts, table.role(facts.name), Fragment(str(facts.identifier))))
+        if bounds and facts.base_type in _BOUNDS:
+            columns += [_bound(facts, end) for end in ("lower", "upper")]
+    repeated = [name for name, times in Counter(c.facts.name for c in columns).items() if times > 1]
+    if repeated:
+        raise InputError(
+            f"Column {as_given(repeated[0])} would stand in the file twice, once as the bounds of ranges.",
+            hint="Export without bounds, or publish the column under another name.",
+        )
+    return columns
+
+
+def _bound(column: ColumnFacts, end: str) -> _Column:
+    kind, base = _BOUNDS[column.base_type]
+    facts = replace(
+        column, name=derived_name(column.name, end), type=kind, plain_type=kind, base_type=base, base_kind="b"
     )
-
-
-_COPY_BYTES = 1024 * 1024
-
-
-class CopyOut:
-    """Output of ``COPY ... TO STDOUT``, as an iterable of blocks of about a megabyte.
-
-    `rows` says after the last block how many rows the server sent.
-    """
-
-    def __init__(self, connection: Connection, command: Statement) -> None:
-        self._connection = connection
-        self._command = command
-        self.rows = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Run the command."""
-        block = bytearray()
-        with mapped_errors(), self._connection.cursor() as cursor:
-            with cursor.copy(self._command.text.encode()) as copy:
-                for chunk in copy:  # one row each
-                    block += chunk
-                    if len(block) >= _COPY_BYTES:
-                        yield bytes(block)
-                        block.clear()
-            self.rows = cursor.rowcount
-        if block:
-            yield bytes(block)
+    value = render("export_bound", end=Fragment(end), column=column.identifier)
+    return _Column(facts, f"{end} bounds of {column.name}", value)
 
 
 def _csv(
-    connection: Connection, view: RelationFacts, expression: Callable[[ColumnFacts], Fragment]
+    connection: Connection,
+    view: RelationFacts,
+    columns: Sequence[_Column],
+    expression: Callable[[_Column], Fragment],
 ) -> CopyOut:
-    columns = [{"value": expression(column), "name": column.identifier} for column in view.columns]
-    return CopyOut(connection, statement("copy_csv_out", relation=view.identifier, columns=columns))
+    parts = [{"value": expression(column), "name": column.facts.identifier} for column in columns]
+    return CopyOut(connection, statement("copy_csv_out", relation=view.identifier, columns=parts))
 
 
-def _write_csv(connection: Connection, view: RelationFacts, file: BinaryIO, *, packed: bool) -> int:
-    content = _csv(connection, view, lambda column: Fragment(str(column.identifier)))
+def _write_csv(content: CopyOut, file: BinaryIO, *, packed: bool) -> int:
     with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) if packed else nullcontext(file) as target:
         for block in content:
             target.write(block)
@@ -220,31 +367,27 @@ _MOST_DIGITS = 38
 """Of the widest decimal that Arrow reads from CSV."""
 
 
-def _schema(db: Database, relation: RelationFacts) -> pa.Schema:
+def _schema(db: Database, relation: RelationFacts, columns: Sequence[_Column]) -> pa.Schema:
     """Choose the Parquet type of every column of a relation.
 
     What Arrow has no match for becomes a string, spelled as PostgreSQL spells it. The digits of a
     ``numeric`` without declared digits are counted in its values.
     """
-    return pa.schema([(c.name, _arrow_type(db, relation, c)) for c in relation.columns])
+    return pa.schema([(c.facts.name, _arrow_type(db, relation, c)) for c in columns])
 
 
-def _csv_expression(column: ColumnFacts) -> Fragment:
+def _csv_expression(column: _Column) -> Fragment:
     """Return the select expression whose CSV spelling Arrow reads."""
-    if column.base_type == "_name":
-        return render("export_names", column=column.identifier)
-    return Fragment(str(column.identifier))
+    return render("export_names", column=column.value) if column.facts.base_type == "_name" else column.value
 
 
-def _arrow_type(db: Database, relation: RelationFacts, column: ColumnFacts) -> pa.DataType:
-    if column.base_type != "numeric":
-        return _ARROW.get(column.base_type, pa.string())
-    fixed = _FIXED_NUMERIC.fullmatch(column.type)
+def _arrow_type(db: Database, relation: RelationFacts, column: _Column) -> pa.DataType:
+    if column.facts.base_type != "numeric":
+        return _ARROW.get(column.facts.base_type, pa.string())
+    fixed = _FIXED_NUMERIC.fullmatch(column.facts.type)
     if fixed is not None:
         precision, scale = int(fixed[1]), int(fixed[2])
     else:
-        digits = db.row(
-            statement("export_numeric_digits", column=column.identifier, relation=relation.identifier)
-        )
+        digits = db.row(statement("export_numeric_digits", column=column.value, relation=relation.identifier))
         precision, scale = digits["whole"] + digits["fraction"], digits["fraction"]
     return pa.decimal128(precision, scale) if precision <= _MOST_DIGITS else pa.string()

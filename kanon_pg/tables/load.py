@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -16,9 +16,11 @@ from kanon_pg.db.failures import DEPENDENT_OBJECTS, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
+from kanon_pg.db.settings import setting
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName, as_given
-from kanon_pg.tables.csv_file import CsvColumn, CsvFile
+from kanon_pg.tables.column_types import CsvColumn
+from kanon_pg.tables.csv_file import CsvFile
 
 IfExists = Literal["fail", "replace", "append"]
 LoadProgress = Callable[[str, int, int], None]
@@ -29,12 +31,13 @@ _TEXT_TYPES = frozenset({"text", "varchar", "bpchar", "name", "public.citext"})
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """Size and columns of a loaded table."""
+    """Size and columns of a loaded table, and what was guessed of the file."""
 
     table: str
     rows: int
     columns: tuple[CsvColumn, ...]
     seconds: float
+    guesses: tuple[str, ...] = ()
 
 
 def load_csv(
@@ -58,6 +61,10 @@ def load_csv(
     """
     begun = time.monotonic()
     report = progress or (lambda *_: None)
+
+    def layout(as_text: frozenset[str]) -> tuple[CsvColumn, ...]:
+        return file.layout(as_text, all_text, lambda done, total: report("reading types", done, total))
+
     with connection.transaction():
         db = PsycopgDatabase(connection)
         name = _parse_name(db, table)
@@ -65,19 +72,24 @@ def load_csv(
         if existing is not None:
             name = existing.identifier
         if existing is not None and if_exists == "append":
-            columns, nullable = _existing_columns(existing, file)
+            columns, nullable = _existing_columns(existing, file, layout)
         else:
             if existing is not None:
                 _drop_existing(db, existing, if_exists)
-            columns = file.layout(
-                text_columns, all_text, lambda done, total: report("reading types", done, total)
-            )
+            columns = layout(text_columns)
             nullable = [column.name for column in columns if column.sql_type != "text"]
             _create(db, name, columns)
-        batches = file.batches(lambda done, total: report("loading", done, total))
-        rows = append_batches(connection, name, file.names, batches, nullable)
+        batches = (
+            pa.RecordBatch.from_arrays(
+                [column.read(batch.column(column.name)) for column in columns], names=list(file.names)
+            )
+            for batch in file.batches(lambda done, total: report("loading", done, total))
+        )
+        with setting(db, "DateStyle", "ISO, YMD"):  # whatever the session takes 01/02/03 for
+            rows = append_batches(connection, name, file.names, batches, nullable)
         db.execute(statement("analyze", relation=name))
-        return LoadReport(str(describe(db, str(name)).identifier), rows, columns, time.monotonic() - begun)
+        table = str(describe(db, str(name)).identifier)
+        return LoadReport(table, rows, columns, time.monotonic() - begun, file.guesses(columns))
 
 
 def append_batches(
@@ -129,11 +141,18 @@ def _existing(db: Database, name: Identifier) -> RelationFacts | None:
     return describe(db, str(name))
 
 
-def _existing_columns(existing: RelationFacts, file: CsvFile) -> tuple[tuple[CsvColumn, ...], list[str]]:
+def _existing_columns(
+    existing: RelationFacts, file: CsvFile, layout: Callable[[frozenset[str]], tuple[CsvColumn, ...]]
+) -> tuple[tuple[CsvColumn, ...], list[str]]:
     """Return the columns that a file adds to, and those of them in which an empty string is NULL."""
-    known = [existing.column(column) for column in file.names]
-    columns = tuple(CsvColumn(column.name, column.type) for column in known)
-    return columns, [column.name for column in known if column.base_type not in _TEXT_TYPES]
+    known = {column: existing.column(column) for column in file.names}
+    as_text = frozenset(name for name, column in known.items() if column.base_type in _TEXT_TYPES)
+    columns = layout(as_text)
+    for column in columns:
+        if column.doubt:
+            raise InputError(f"Column {as_given(column.name)} cannot be read: {column.doubt}")
+    typed = tuple(replace(column, sql_type=known[column.name].type) for column in columns)
+    return typed, [name for name in known if name not in as_text]
 
 
 def _drop_existing(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:

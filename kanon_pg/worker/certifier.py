@@ -94,6 +94,7 @@ def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress
         "price_unit": PRICE_UNIT,
         "cost": float(cost),
         "lower_bound": max(0.0, min(bound, float(cost))),
+        "nonce": secrets.token_hex(16),  # so that a digest of the text tells nothing of it
     }
     written = (
         json.dumps(line, separators=(",", ":")) for line in _lines(search, columns, solution, levels, prices)

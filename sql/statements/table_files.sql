@@ -7,6 +7,9 @@ FROM STDIN (
     {%- if nullable %}, FORCE_NULL ({% for name in nullable %}{{ name }}{% if not loop.last %}, {% endif %}{% endfor %}){% endif %}
 )
 
+-- name: begin_handing_over(): What is read is as of each statement, because a lock is older than what is read under it.
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED
+
 -- name: copy_csv_out(): Sends expressions over the columns of a relation as CSV with a header.
 COPY (
     SELECT
@@ -14,10 +17,13 @@ COPY (
     FROM {{ relation }}
 ) TO STDOUT (FORMAT csv, HEADER true, ENCODING 'UTF8')
 
--- name: export_find_view(text): The view of a release: only the owner role can put views into schema safe.
-SELECT c.oid::bigint AS oid FROM pg_catalog.pg_class AS c
-INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE n.nspname = 'safe' AND c.relname = $1 AND c.relkind = 'v' AND pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner'
+-- name: copy_text_out(): Sends expressions over the columns of a relation as COPY's own text.
+COPY (
+    SELECT {% for value in values %}{{ value }}{% if not loop.last %}, {% endif %}{% endfor %} FROM {{ relation }}
+) TO STDOUT (ENCODING 'UTF8')
+
+-- name: export_bound(): An end of the ranges of a column; none if they have none.
+pg_catalog.{{ end }}({{ column }})
 
 -- name: export_names(): An array of names as a JSON array of strings.
 pg_catalog.to_json({{ column }})::text
@@ -27,12 +33,18 @@ SELECT coalesce(max(pg_catalog.length(pg_catalog.trunc(pg_catalog.abs({{ column 
     coalesce(max(pg_catalog.scale({{ column }})), 0)::integer AS fraction
 FROM {{ relation }}
 
--- name: export_spelling(): Fixes for this transaction how values look as text, so that a file does not depend on session settings.
-SELECT pg_catalog.set_config('datestyle', 'ISO, YMD', true) AS datestyle,
-    pg_catalog.set_config('intervalstyle', 'iso_8601', true) AS intervalstyle,
-    pg_catalog.set_config('timezone', 'UTC', true) AS timezone,
-    pg_catalog.set_config('extra_float_digits', '1', true) AS extra_float_digits,
-    pg_catalog.set_config('bytea_output', 'hex', true) AS bytea_output
+-- name: find_published(): The releases that the caller may read: only the owner role can put views into schema safe.
+SELECT c.oid::bigint AS oid, c.relname::text AS name FROM pg_catalog.pg_class AS c
+INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = 'safe' AND c.relkind = 'v' AND pg_catalog.pg_get_userbyid(c.relowner) = 'kanon_owner'
+    AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+ORDER BY c.relname COLLATE "C"
+
+-- name: published_facts(bigint): What a release says of itself to its readers.
+SELECT k, counts_people, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
+    insensitive::text[] AS insensitive, pg_catalog.to_char(published_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS published_at,
+    pg_catalog.to_char(refreshed_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS refreshed_at
+FROM kanon.published_roles WHERE view = $1::bigint::oid::regclass
 
 -- name: load_create_table(): Creates a table of the given columns.
 CREATE TABLE {{ table }} (

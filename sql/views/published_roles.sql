@@ -6,10 +6,13 @@ CREATE OR REPLACE VIEW kanon.published_roles (
     quasi_identifiers, -- Columns in which cells may be suppressed.
     sensitive, -- Sensitive columns, published unchanged.
     insensitive, -- Insensitive columns, published unchanged.
-    counts_people -- Whether a person may have several rows, and classes have k people; else they have k rows.
+    counts_people, -- Whether a person may have several rows, and classes have k people; else they have k rows.
+    k, -- Fewest people of a class.
+    published_at, -- When it was published.
+    refreshed_at -- When kanon_refresh brought it up to date last; NULL if not since it was published.
 ) WITH (security_barrier) AS
 SELECT r.name AS release, v.oid::regclass AS view, r.quasi_identifiers, r.sensitive, r.insensitive,
-    r.entity IS NOT NULL AS counts_people
+    r.entity IS NOT NULL AS counts_people, r.k, r.published_at, r.refreshed_at
 FROM kanon.release AS r
 INNER JOIN pg_catalog.pg_class AS v ON v.relname = r.name::name AND v.relnamespace = 'safe'::regnamespace
 WHERE pg_catalog.has_table_privilege(v.oid, 'SELECT');

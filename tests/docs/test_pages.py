@@ -161,7 +161,8 @@ def check_program(block: Block, returncode: int, errors: str, where: str) -> Non
 
 def shell_commands(text: str) -> list[list[str]]:
     joined = text.replace("\\\n", " ")
-    return [shlex.split(line, comments=True) for line in joined.splitlines() if line.strip()]
+    lines = [shlex.split(line, comments=True) for line in joined.splitlines() if line.strip()]
+    return [line[: line.index("|")] if "|" in line else line for line in lines]
 
 
 def command_name(words: list[str]) -> str:

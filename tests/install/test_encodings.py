@@ -17,6 +17,7 @@ from kanon_pg.admin.install.extension import write_extension
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from kanon_pg.errors import InputError, InstallError, KanonError
+from tests.docs.databases import psql
 from tests.fixtures.databases import Server
 from tests.fixtures.extension_servers import extension_server
 from tests.fixtures.interfaces import INTERFACES, Interface
@@ -92,6 +93,13 @@ def test_texts_of_other_encodings_are_published_and_found_again(
         exported = tmp_path / "people.out.csv"
         call("export", "people", str(exported), "--dsn", dsn)
         assert any(word in exported.read_text(encoding="utf-8") for word in words)
+        script = tmp_path / "releases.sql"
+        call("dump", "--file", str(script), "--dsn", dsn)
+        with server.database("replica") as replica:
+            assert psql(server.dsn(replica), script.read_text(encoding="utf-8")).returncode == 0
+            with psycopg.connect(server.dsn(replica)) as connection:
+                found = connection.execute("select distinct birthplace from safe.people").fetchall()
+                assert {place for (place,) in found} == {*words}
 
 
 def publish(interface: Interface, words: list[str]) -> None:

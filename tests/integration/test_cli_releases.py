@@ -305,3 +305,46 @@ def _waiting(connection: psycopg.Connection) -> bool:
     ).fetchone()
     assert found is not None
     return bool(found[1])
+
+
+def test_releases_are_handed_over_together(
+    people: str, tmp_path: Path, connection: psycopg.Connection
+) -> None:
+    for release in ("one", "two"):
+        result(people, "anonymize", "people", "5", "--quasi-identifier=sex", f"--release={release}")
+    folder = result(people, "export", "--all", str(tmp_path / "all"), "--format=parquet")
+    assert [one["release"] for one in folder["releases"]] == ["one", "two"]
+    assert parquet.read_table(tmp_path / "all" / "two.parquet").num_rows == 500
+    named = result(people, "export", "two", "--all", str(tmp_path / "named"), "--bounds")
+    assert [one["release"] for one in named["releases"]] == ["two"]
+    script = tmp_path / "releases.sql"
+    assert result(people, "dump", "--file", str(script)) == {"releases": ["one", "two"], "rows": 1000}
+    piped, errors = kanon(people, "dump", "two")
+    assert errors == ""
+    assert "COPY" in piped
+    assert ('"one"' in script.read_text(), '"one"' in piped) == (True, False)
+    assert "are needed" in refusal(people, "export", "one")["message"]
+    assert "no release" in refusal(people, "dump", "three")["message"]
+
+
+def test_what_is_said_of_a_file_goes_before_what_is_guessed(people: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes('born;cost;name\n01/02/1980;"1,234";Müller\nNA;"";"NA"\n'.encode("latin-1"))
+    guessed = result(people, "load", str(path), "guessed")
+    assert [column["sql_type"] for column in guessed["columns"]] == ["text"] * 3
+    assert len(guessed["guesses"]) == 3
+    told = ("--date-format=MDY", "--decimal=,", "--encoding=latin-1", "--null=NA")
+    said = result(people, "load", str(path), "said", *told)
+    assert [column["sql_type"] for column in said["columns"]] == ["date", "numeric", "text"]
+    assert said["guesses"] == []
+    with psycopg.connect(people) as connection:
+        rows = connection.execute("SELECT born::text, cost::text, name FROM said ORDER BY born").fetchall()
+        assert rows == [("1980-01-02", "1.234", "Müller"), (None, None, None)]
+        result(people, "load", str(path), "strict", "--null=", "--date-format=MDY", "--encoding=latin-1")
+        assert connection.execute("SELECT born, name FROM strict ORDER BY name DESC").fetchall() == [
+            ("NA", "NA"),
+            ("01/02/1980", "Müller"),
+        ]
+    output, errors = kanon(people, "load", str(path), "noted")
+    assert errors.count("note: ") == 3
+    assert "note:" not in output

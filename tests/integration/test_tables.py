@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
@@ -20,9 +22,11 @@ from pyarrow import parquet
 
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
-from kanon_pg.tables.csv_file import CsvColumn, CsvFile
-from kanon_pg.tables.export import export_release
+from kanon_pg.tables.column_types import CsvColumn
+from kanon_pg.tables.csv_file import CsvFile
+from kanon_pg.tables.export import FORMATS, export_all, export_release
 from kanon_pg.tables.load import load_csv
+from tests.fixtures.databases import role
 from tests.fixtures.examples import examples
 
 ONCE_PER_EXAMPLE = settings(
@@ -170,6 +174,35 @@ def test_appending_needs_the_columns(client: Any, tmp_path: Path) -> None:
         load_csv(client, write(tmp_path, "z\n1\n"), "t", if_exists="append")
 
 
+def test_what_is_added_is_read_like_what_is_new(client: Any, tmp_path: Path) -> None:
+    client.execute("SET datestyle = 'SQL, MDY'; CREATE TABLE t (born date, cost numeric, note text)")
+    report = load_csv(
+        client,
+        write(tmp_path, 'born;cost;note\n31.12.1980;"1234,5";NA\nNA;-;"1,5"\n'),
+        "t",
+        if_exists="append",
+    )
+    assert len(report.guesses) == 4
+    rows = client.execute("SELECT born::date, cost, note FROM t ORDER BY born").fetchall()
+    assert rows == [(date(1980, 12, 31), Decimal("1234.5"), "NA"), (None, None, "1,5")]
+    for column, value in (("born", "01/02/1980"), ("cost", "1,234")):
+        with pytest.raises(InputError, match=f'Column "{column}" cannot be read'):
+            load_csv(client, write(tmp_path, f"{column};note\n{value};x\n"), "t", if_exists="append")
+    assert client.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252"])
+def test_files_load_in_any_encoding(client: Any, tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("Größe;geboren;Gehalt\nhünenhaft;31.12.1980;1234,50\nk. A.;NA;?\n".encode(encoding))
+    load_csv(client, CsvFile(path), "t")
+    assert types_of(client, "t") == {"Größe": "text", "geboren": "date", "Gehalt": "numeric"}
+    assert client.execute("SELECT * FROM t").fetchall() == [
+        ("hünenhaft", date(1980, 12, 31), Decimal("1234.50")),
+        ("k. A.", None, None),
+    ]
+
+
 def test_a_table_that_others_need_is_not_replaced(client: Any, tmp_path: Path) -> None:
     file = write(tmp_path, "a\n1\n")
     load_csv(client, file, "t")
@@ -247,11 +280,12 @@ def test_no_file_is_refused_or_changed_by_the_chosen_types(
 def _means(text: str | None, kind: str) -> Any:
     if kind == "text" or text is None:
         return text
-    if not text:
+    if text in ("", "?", "NULL", "\\N"):
         return None
     meanings: dict[str, Callable[[str], Any]] = {
-        "numeric": lambda number: Decimal(number).as_tuple(),  # with the digits that were written
-        "double precision": float,
+        # with the digits that were written
+        "numeric": lambda number: Decimal(number.replace(",", ".")).as_tuple(),
+        "double precision": lambda number: float(number.replace(",", ".")),
         "boolean": lambda word: word[0].lower() == "t",
     }
     return meanings.get(kind, str)(text)
@@ -405,6 +439,156 @@ def test_a_folder_that_does_not_exist_is_refused(client: Any, tmp_path: Path) ->
     publish(client, "t", "SELECT 1 AS a")
     with pytest.raises(InputError, match="cannot be written"):
         export_release(client, "t", tmp_path / "none" / "t.csv")
+
+
+@pytest.fixture
+def clinic(dsn: str, connection: Any) -> str:
+    """Yield the DSN of a database with a release of generalized ages, and a plain one."""
+    connection.execute(
+        "CREATE TABLE people (id integer PRIMARY KEY, age integer, town text, ill text);"
+        "INSERT INTO people SELECT i, 20 + i % 61, 't' || i % 7, 'i' || i % 3"
+        " FROM generate_series(1, 400) AS i;"
+        "SELECT kanon_declare('people', quasi_identifiers => '{age,town}', sensitive => '{ill}');"
+        "SELECT kanon_anonymize('people', 5, time_limit => '2 seconds', release => 'ages',"
+        ' hierarchies => \'{"age": {"builder": "intervals", "width": 10}}\');'
+        "SELECT kanon_anonymize('people', 7, '{town}', time_limit => '2 seconds', release => 'towns')"
+    )
+    return dsn
+
+
+_ROLES = {
+    "age": "quasi-identifier",
+    "town": "quasi-identifier",
+    "ill": "sensitive",
+    "kanon_suppressed": "suppressed columns",
+}
+
+
+def test_an_export_says_what_the_release_says_of_itself(clinic: str, connection: Any, tmp_path: Path) -> None:
+    with connect(clinic) as client:
+        for name in ("t.csv", "t.csv.gz", "t.parquet"):
+            export_release(client, "ages", tmp_path / name)
+    sides = {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in ("t.csv", "t.csv.gz")}
+    for name, side in sides.items():
+        content = (tmp_path / name).read_bytes()
+        assert (side["file"], side["rows"], side["bytes"]) == (name, 400, len(content))
+        assert side["sha256"] == hashlib.sha256(content).hexdigest()
+    inside = json.loads(parquet.read_schema(tmp_path / "t.parquet").metadata[b"kanon_pg"])
+    published = connection.execute(
+        "SELECT published_at FROM kanon.releases WHERE release = 'ages'"
+    ).fetchone()
+    for about in (*sides.values(), inside):
+        assert (about["release"], about["k"], about["counts_people"]) == ("ages", 5, False)
+        assert datetime.fromisoformat(about["published_at"]) == published[0].replace(microsecond=0)
+        assert about["refreshed_at"] is None
+        assert {column["name"]: column["role"] for column in about["columns"]} == _ROLES
+        assert about["columns"][0]["type"] == "int4range"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "t.csv",
+        "t.csv.gz",
+        "t.csv.gz.json",
+        "t.csv.json",
+        "t.parquet",
+    ]
+
+
+def test_an_export_has_the_digest_of_a_certificate_of_this_publication(
+    clinic: str, connection: Any, tmp_path: Path
+) -> None:
+    row = connection.execute("SELECT kanon_certificate('ages')::text").fetchone()
+    proof = tmp_path / "proof"
+    proof.write_text(row[0])
+    with connect(clinic) as client:
+        one = export_release(client, "ages", tmp_path / "t.csv", certificates=[proof])
+        assert one.about["certificate_sha256"] == hashlib.sha256(proof.read_bytes()).hexdigest()
+        all_of_them = export_all(client, tmp_path / "all", certificates=[proof]).releases
+        assert [report.about["certificate_sha256"] is None for report in all_of_them] == [False, True]
+        proof.write_text(row[0].replace('"k": 5', '"k": 6'))
+        with pytest.raises(InputError, match="another publication"):
+            export_release(client, "ages", tmp_path / "u.csv", certificates=[proof])
+        with pytest.raises(InputError, match="is of none of the releases"):
+            export_release(client, "towns", tmp_path / "u.csv", certificates=[proof])
+        proof.write_text("{}")
+        with pytest.raises(InputError, match="cannot be read as a certificate"):
+            export_release(client, "ages", tmp_path / "u.csv", certificates=[proof])
+    assert not (tmp_path / "u.csv").exists()
+
+
+def test_who_may_read_the_view_alone_gets_the_rows_alone(clinic: str, tmp_path: Path) -> None:
+    with role(clinic, "guest") as guest, connect(clinic) as client:
+        client.execute(f"GRANT USAGE ON SCHEMA safe TO {guest}".encode())
+        client.execute(f"GRANT SELECT ON safe.ages TO {guest}".encode())
+        client.execute(f"SET ROLE {guest}".encode())
+        client.commit()
+        report = export_all(client, tmp_path / "all")
+        (one,) = report.releases
+        assert (one.release, one.rows, one.about["k"]) == ("ages", 400, None)
+        client.execute("RESET ROLE")
+        client.commit()
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+def test_bounds_of_ranges_are_columns(client: Any, tmp_path: Path, kind: str) -> None:
+    publish(
+        client,
+        "t",
+        "SELECT * FROM (VALUES"
+        " ('[1,5)'::int4range, '[1.5,2.25)'::numrange, '[2024-01-01,2025-01-01)'::daterange, 'x'),"
+        " ('(,5)', '(1,)', NULL, NULL), ('empty', NULL, NULL, NULL)) AS t (a, n, d, s)",
+    )
+    report = export_release(client, "t", tmp_path / f"t{kind}", bounds=True)
+    read = parquet.read_table if kind == ".parquet" else arrow_csv.read_csv
+    table: pa.Table = read(tmp_path / f"t{kind}")
+    names = ["a", "a_lower", "a_upper", "n", "n_lower", "n_upper", "d", "d_lower", "d_upper", "s"]
+    assert table.column_names == [column["name"] for column in report.about["columns"]] == names
+    assert report.about["columns"][1]["role"] == "lower bounds of a"
+    assert table.column("a_lower").to_pylist() == [1, None, None]
+    assert table.column("a_upper").to_pylist() == [5, 5, None]
+    assert [float(n) for n in table.column("n_lower").to_pylist() if n is not None] == [1.5, 1.0]
+    assert table.column("d_upper").to_pylist() == [date(2025, 1, 1), None, None]
+
+
+def test_bounds_never_take_the_name_of_a_column(client: Any, tmp_path: Path) -> None:
+    publish(client, "t", "SELECT '[1,5)'::int4range AS a, 1 AS a_lower")
+    with pytest.raises(InputError, match='Column "a_lower" would stand in the file twice'):
+        export_release(client, "t", tmp_path / "t.csv", bounds=True)
+    publish(client, "long", f"SELECT '[1,5)'::int4range AS {'x' * 63}")
+    report = export_release(client, "long", tmp_path / "t.parquet", bounds=True)
+    assert len({column["name"] for column in report.about["columns"]}) == 3
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_folder_has_a_file_for_each_release_and_a_manifest(client: Any, tmp_path: Path, kind: str) -> None:
+    names = ["../out", "a b", "a/b", ".", "Größe", "manifest", "manifest.json", "q'\"\n", "n" * 63]
+    for number, name in enumerate(names):
+        publish(client, name.replace('"', '""'), f"SELECT {number} AS a")
+    folder = tmp_path / "all"
+    report = export_all(client, folder, kind=kind)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert [one["release"] for one in manifest["releases"]] == sorted(names, key=str.encode)
+    files = [one["file"] for one in manifest["releases"]]
+    assert sorted([*files, "manifest.json"]) == sorted(path.name for path in folder.iterdir())
+    assert [Path(one.path) for one in report.releases] == [folder / file for file in files]
+    assert list(tmp_path.iterdir()) == [folder]
+    read = parquet.read_table if kind == ".parquet" else arrow_csv.read_csv
+    for one in manifest["releases"]:
+        assert read(folder / one["file"]).column("a").to_pylist() == [names.index(one["release"])]
+
+
+def test_a_folder_appears_whole_or_not_at_all(client: Any, tmp_path: Path) -> None:
+    publish(client, "a", "SELECT 1 AS a")
+    publish(client, "b", "SELECT 'infinity'::date AS odd")
+    with pytest.raises(InputError, match='column "odd"'):
+        export_all(client, tmp_path / "all", kind=".parquet")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "all").mkdir()
+    assert [one.release for one in export_all(client, tmp_path / "all", ["safe.a"]).releases] == ["a"]
+    for there in (tmp_path / "all", tmp_path / "all" / "a.csv"):
+        with pytest.raises(InputError, match="exists already"):
+            export_all(client, there)
+    with pytest.raises(InputError, match="cannot be written"):
+        export_all(client, tmp_path / "no" / "all")
+    assert json.loads((tmp_path / "all" / "manifest.json").read_text())["releases"][0]["release"] == "a"
 
 
 def test_the_census_file_loads_whole(client: Any) -> None:

@@ -695,7 +695,7 @@ def test_a_bound_is_printed_in_full(capsys, tmp_path):
     found = {
         "format": "kanon_pg certificate 2", "release": "r", "k": 2, "rows": 2 * rows, "demands": [],
         "columns": [{"weight": 1.0, "levels": None}],
-        "patterns": None, "price_unit": 1_000_000, "cost": 0.0, "lower_bound": 0.0,
+        "patterns": None, "price_unit": 1_000_000, "cost": 0.0, "lower_bound": 0.0, "nonce": "",
         "row_types": [[0, [0], None, [], [[rows, [1]], [rows, [0]]]]],
     }  # fmt: skip
     found["cost"] = float(rows)

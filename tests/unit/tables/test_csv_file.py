@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.errors import InputError
-from kanon_pg.tables.csv_file import CsvColumn, CsvFile
+from kanon_pg.tables.column_types import CsvColumn
+from kanon_pg.tables.csv_file import CsvFile
 
 SECRET = "hush"
 
@@ -80,8 +81,8 @@ def test_layout_obeys_what_the_user_says(tmp_path: Path) -> None:
         ("a,,b\n1,2,3\n", "empty column name"),
         (f"a,b\n1,2\n{SECRET},2,3\n", "has 3 fields, the header has 2"),
         (f"a,b\n{SECRET}\n", "has 1 fields, the header has 2"),
-        (b"a,b\n" + SECRET.encode() + b",\xff\xfe\n", "cannot be read as CSV in UTF-8"),
-        (b"\xff\xfe,b\n1,2\n", "cannot be read as CSV in UTF-8"),
+        (b"a,b\n" + SECRET.encode() + b",\xff\x81\n", "text neither in UTF-8"),
+        (b"\xff\xfe,b\n1,2\n", "cannot be read as CSV in UTF-16"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "cannot be read"),
     ],
 )
@@ -164,3 +165,61 @@ def test_what_cannot_be_opened_says_why_in_few_words(tmp_path: Path, name: str, 
         CsvFile(tmp_path / name)
     assert raised.value.message == f"The file {tmp_path / name} cannot be read: {reason}."
     assert raised.value.hint
+
+
+TEXT = 'Name;Größe\nJürgen "J" Łé;1\n'
+LATIN = "Name;Größe\nJürgen;1\nÉmile;2\n"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("text", "encoding", "found"),
+    [
+        (TEXT, "utf-8", "utf-8"),
+        (TEXT, "utf-8-sig", "utf-8"),
+        (TEXT, "utf-16", "utf-16"),
+        ("\ufeff" + TEXT, "utf-16-be", "utf-16"),
+        (TEXT, "utf-16-le", "utf-16-le"),
+        (TEXT, "utf-16-be", "utf-16-be"),
+        (TEXT, "utf-32", "utf-32"),
+        (LATIN, "latin-1", "cp1252"),
+        (LATIN.replace("É", "€"), "cp1252", "cp1252"),
+        ("a;b\n1;2\n", "ascii", "utf-8"),
+    ],
+)
+def test_the_encoding_is_guessed_and_said(
+    tmp_path: Path, text: str, encoding: str, found: str, packed: bool
+) -> None:
+    content = text.replace('"J"', "J").encode(encoding)
+    file = CsvFile(write(tmp_path, gzip.compress(content) if packed else content))
+    records = list(csv.reader(text.removeprefix("\ufeff").replace('"J"', "J").splitlines(), delimiter=";"))
+    assert [list(file.names), *cells(file)] == records
+    assert file.encoding == found
+    said = file.guesses(file.layout())
+    assert len(said) == (found != "utf-8")
+    assert file.layout()[1].sql_type == "integer"
+
+
+def test_a_byte_late_in_a_file_counts(tmp_path: Path) -> None:
+    content = b"a,b\n" + b"plain,1\n" * 200_000 + "Jürgen,2\n".encode("latin-1")
+    file = CsvFile(write(tmp_path, content))
+    assert [batch.column("a")[-1].as_py() for batch in file.batches()][-1] == "Jürgen"
+
+
+def test_an_encoding_that_is_given_is_taken(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,ä\nЖ,2\n".encode("cp1251", "replace"))
+    file = CsvFile(path, encoding="windows-1251")
+    assert cells(file) == [["Ж", "2"]]
+    assert file.guesses(file.layout()) == ()
+    with pytest.raises(InputError, match="cannot be read as CSV in UTF-8"):
+        CsvFile(path, encoding="utf8").layout()
+    for unknown in ("klingon", "hex", ""):
+        with pytest.raises(InputError, match="There is no encoding"):
+            CsvFile(path, encoding=unknown)
+
+
+def test_a_record_of_another_length_is_named_by_its_line_in_any_encoding(tmp_path: Path) -> None:
+    path = write(tmp_path, "a;b\nä;2\n1;2;3\n".encode("utf-16"))
+    with pytest.raises(InputError, match="has 3 fields") as raised:
+        CsvFile(path).layout()
+    assert raised.value.detail == "It begins in line 3."
