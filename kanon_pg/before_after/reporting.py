@@ -164,7 +164,7 @@ class _Comparison:
             "table_rows": rounded(before.whole.rows, self._k) if is_told else None,
             "columns": [
                 self._column(column, one, levels, before, after, has_changed=has_changed, is_told=is_told)
-                | {"vanished": self._vanished(column, levels, base, release)}
+                | {"vanished": self._vanished(column, levels, base, release) if is_told else None}
                 for column, one in zip(columns, buckets, strict=True)
             ],
             "class_sizes": _class_ranges(sizes_before, sizes_after, self._k),

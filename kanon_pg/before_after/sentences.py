@@ -65,7 +65,7 @@ def not_promised(record: ReleaseRecord, models: PrivacyModels, parameters: Mappi
     if record.sensitive or record.insensitive:
         sentences.append(
             f"{_named((*record.sensitive, *record.insensitive))} {_is(record)} published as in the table: "
-            "whoever knows these of a person may find the row by them."
+            "whoever knows a value of a person may find the row by it."
         )
     sentences.append("Whoever knows more of a person than these columns say may exclude others of the class.")
     if parameters.get("over_time") is None:

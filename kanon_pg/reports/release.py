@@ -74,10 +74,12 @@ def release_page(report: Report, *, made: datetime | None = None) -> Document:
     )
     name = plain_name(report["view"])
     return Document(
-        title=f"What release {name} keeps of its table",
+        title=f"What {name} keeps of its table",
         subtitle=_subtitle(report),
-        verdict=f"Everybody in {name} is among at least {report['k']} people who look the same.",
-        is_bad=False,
+        verdict=f"By its quasi-identifiers everybody in {name} is among at least {report['k']} people."
+        if "columns" in report
+        else f"Nothing is left of {name}: its table was dropped.",
+        is_bad="columns" not in report,
         sentences=tuple(_in_short(report)),
         advice=_advice(report),
         key_figures=tuple(_key_figures(report)),
@@ -256,11 +258,12 @@ def _short(value: str) -> str:
 def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> PageFigure:
     rows = report["rows"]
     of = report["table_rows"] or rows
+    is_same = column["role"] != "quasi_identifier" and not report["table_has_changed"]
     groups, lines = [], []
     for one in column["values"]:
         before, after = one["before"], one["after"]
         bars = [Bar(after, f"{thousands(after)} ({percent(after / rows)})", "safe")]
-        if before is not None:
+        if before is not None and not is_same:
             share = percent(min(1.0, before / of))
             bars.insert(0, Bar(before, f"{thousands(before)} ({share})", "quiet"))
         groups.append(BarGroup(_short(one["value"]), tuple(bars)))
@@ -280,6 +283,8 @@ def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> Page
     elif column["role"] == "quasi_identifier":
         notes.append(f"Before: rounded to multiples of {report['k']}.")
     legend = _BEFORE_AFTER if column["is_compared"] else _BEFORE_AFTER[1:]
+    if is_same:
+        legend = (("safe", "in the table and in the release"),)
     hidden = (("risk", "suppressed in the release"),) if column["suppressed"] else ()
     most = max(column["values"], key=lambda one: one["after"])
     return PageFigure(
@@ -317,8 +322,8 @@ def _class_sizes(report: Report) -> Section:
         "classes",
         "How large the groups of alike people are",
         (
-            f"The release has {counted(report['classes'], 'class', 'classes')}; the smallest has "
-            f"{thousands(report['smallest_class'])} people, the largest {thousands(report['largest_class'])}, "
+            f"The release has {counted(report['classes'], 'class', 'classes')} of "
+            f"{sizes(report['smallest_class'], report['largest_class'])} people, "
             f"{report['average_class']:,.1f} on average.",
         ),
         (
@@ -451,8 +456,8 @@ def _counts(report: Report) -> Section:
         "How wrong counts on the release are",
         (
             "Rows are counted by the values above of two or three quasi-identifiers and sensitive columns, "
-            "in the release and in the table. The error of a table of counts is the sum of all differences as a "
-            "share of the sum of the true counts; this is the mean over the tables.",
+            "in the release and in the table. The error of a table of counts is the sum of all differences, "
+            "as a share of the sum of the true counts; this is the mean over the tables.",
             "Suppressed cells are unknown: rows that have some are left out. Scaled means that the counts "
             "of the others are multiplied by all rows / rows left, as if the unknown ones were distributed "
             "alike.",
