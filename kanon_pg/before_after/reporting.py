@@ -100,7 +100,7 @@ def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any]) -> R
     models = PrivacyModels.of(parameters)
     return {
         "release": record.name,
-        "view": str(record.view),
+        "view": facts["view"],
         "table": facts["base"],
         "k": record.k,
         "entity": record.entity,
@@ -215,8 +215,8 @@ class _Comparison:
         if not has_changed:
             return [rounding]
         changed = (
-            "The table has changed since the release was published or refreshed: what is said of the table "
-            "is about its rows now."
+            "The table has changed since the release was published or refreshed, or in the seconds before: "
+            "what is said of the table is about its rows now."
         )
         if is_told:
             return [changed, rounding]

@@ -36,7 +36,6 @@ from kanon_pg.reports.document import (
     Table,
     counts,
     made_on,
-    plain_name,
     thousands,
 )
 from kanon_pg.reports.risk import classes_section, risk_section
@@ -423,7 +422,7 @@ def report(
     )
     entity = "" if audit.entity is None else f" (told apart by {audit.entity})"
     return Document(
-        title=f"Who is singled out in {plain_name(audit.relation)}?",
+        title=f"Who is singled out in {_plain_name(audit.relation)}?",
         subtitle=f"{counted(audit.rows, 'row')}, {counted(audit.people, 'person', 'people')}{entity}, "
         f"{counted(len(audit.columns), 'column')}; audited for groups of fewer than k = {audit.k} people.",
         verdict=headline(audit),
@@ -434,6 +433,13 @@ def report(
         sections=tuple(section for section in sections if section is not None),
         terms=_TERMS,
         made=_made(audit, made),
+    )
+
+
+def _plain_name(relation: str) -> str:
+    """Return a qualified name without the quotes that every name has, for a heading."""
+    return ".".join(
+        part.replace('""', '"') for part in relation.removeprefix('"').removesuffix('"').split('"."')
     )
 
 

@@ -90,19 +90,6 @@ def sizes(smallest: int, largest: int) -> str:
     return f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"
 
 
-def plain_name(relation: str) -> str:
-    """Return a qualified name without the quotes that every name has, for a heading.
-
-    Examples
-    --------
-    >>> plain_name('"safe"."my data"')
-    'safe.my data'
-    """
-    return ".".join(
-        part.replace('""', '"') for part in relation.removeprefix('"').removesuffix('"').split('"."')
-    )
-
-
 def made_on(made: datetime | None) -> str:
     """Return when a report was made, as a sentence has it; empty if that is not said."""
     return "" if made is None else f" on {made:%Y-%m-%d} at {made:%H:%M} {made.tzname() or ''}".rstrip()

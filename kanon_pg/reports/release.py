@@ -19,7 +19,6 @@ from kanon_pg.reports.document import (
     Section,
     Table,
     made_on,
-    plain_name,
     shortened,
     sizes,
     thousands,
@@ -72,7 +71,7 @@ def release_page(report: Report, *, made: datetime | None = None) -> Document:
         *((_curve(report),) if report.get("curve") else ()),
         _proof(report),
     )
-    name = plain_name(report["view"])
+    name = report["view"]
     return Document(
         title=f"What {name} keeps of its table",
         subtitle=_subtitle(report),

@@ -1,5 +1,11 @@
 -- name: before_after/facts(text): What a report says of a release besides its record; moments in UTC.
-SELECT base::text AS base, parameters::text AS parameters, rows, people, classes, smallest_class, average_class, largest_class,
+SELECT
+    (
+        SELECT pg_catalog.format('%I.%I', n.nspname, c.relname)
+        FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid = base
+    ) AS base,
+    pg_catalog.format('safe.%I', release) AS view, parameters::text AS parameters, rows, people, classes, smallest_class, average_class, largest_class,
     suppressed_cells, suppressed_share, weighted_cost, lower_bound, gap, optimal, method, bound_method, termination,
     certainty_penalty, version, changes_since, published_by::text AS published_by,
     pg_catalog.to_char(published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS published_at,
@@ -122,6 +128,7 @@ WITH known AS MATERIALIZED (
         pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::bigint[])
     ) AS given (place, identity, bucket)
 ),
+scale AS MATERIALIZED (SELECT $4::double precision[] AS bounds),
 held AS MATERIALIZED (
     SELECT
 {% for c in columns %}
@@ -129,7 +136,7 @@ held AS MATERIALIZED (
             {% if c.hidden %}WHEN source.{{ c.is_hidden }} THEN -2{% endif %}
             WHEN source.{{ c.cell }} IS NOT DISTINCT FROM NULL THEN -1
 {% if c.ends %}
-            ELSE pg_catalog.width_bucket({{ c.number }}, ($4::double precision[])[{{ c.begins }}:{{ c.ends }}]) + 1
+            ELSE pg_catalog.width_bucket({{ c.number }}, (SELECT s.bounds[{{ c.begins }}:{{ c.ends }}] FROM scale AS s)) + 1
 {% else %}
             ELSE coalesce({{ c.known }}.bucket, 0)
 {% endif %}

@@ -3,7 +3,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT 
 AS {% call served("release_report") %}
     RETURN kanon.release_report({{ release_report.passed }});
 {% endcall %};
-COMMENT ON FUNCTION {{ api }}.kanon_release_report IS 'Says what a release keeps of its table, for people: guarantee, columns before and after, class sizes, associations, errors of counts, risk, proof. It tells no value and no count of fewer than k people.
+COMMENT ON FUNCTION {{ api }}.kanon_release_report IS 'Says what a release keeps of its table, for people. Guarantee, columns before and after, class sizes, associations, errors of counts, risk, proof: no value and no count of fewer than k people.
 Arguments:
 {{ release_report.help }}
 Example: SELECT kanon_release_report(''patients'') -> ''guarantee'' AS guarantee;';
