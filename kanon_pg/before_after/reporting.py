@@ -153,12 +153,20 @@ class _Comparison:
         if not before.whole.rows:
             raise no_rows(self.subject.relation)
         after = release.tables(columns, buckets, [*pairs, *triples])
+        if not after.whole.rows:
+            return {
+                "rows": 0,
+                "people": 0,
+                "notes": ["The release shows no rows now: all of them are withheld."],
+            }
         has_changed = self._has_changed(columns, before, after)
         is_told = not has_changed or _may_be_compared(before.whole, after.whole, self._k)
         sizes_before, sizes_after = base.class_sizes(), release.class_sizes()
         return {
             "rows": after.whole.rows,
             "people": after.whole.people,
+            "smallest_class": min(sizes_after.people, default=0),
+            **self._suppressed(levels, after.whole.rows),
             "notes": self._notes(before, after, has_changed=has_changed, is_told=is_told),
             "table_has_changed": has_changed,
             "table_rows": rounded(before.whole.rows, self._k) if is_told else None,
@@ -198,6 +206,11 @@ class _Comparison:
         """Return the levels of the quasi-identifiers and how many rows have them."""
         rows = release.db.rows(statement("before_after/patterns", storage=self.record.stored))
         return [(self.plan.levels.levels_of(row["pattern"]), row["rows"]) for row in rows]
+
+    def _suppressed(self, levels: Sequence[tuple[tuple[int, ...], int]], rows: int) -> Report:
+        heights = self.plan.levels.heights
+        cells = sum(n * sum(map(int.__eq__, found, heights)) for found, n in levels)
+        return {"suppressed_cells": cells, "suppressed_share": _share(cells / rows / len(heights))}
 
     def _has_changed(self, columns: Sequence[ComparedColumn], before: Counted, after: Counted) -> bool:
         """Return whether the base relation may have other rows than those that were published."""

@@ -86,11 +86,11 @@ def proof(facts: Row) -> dict[str, Any]:
     if facts["optimal"]:
         words = f"Proven: no release with these rules costs less than this one, {cost:,.6g}."
     elif bound is None:
-        words = f"It costs {cost:,.6g}; nothing is proven about how little could suffice."
+        words = f"This release costs {cost:,.6g}; nothing is proven about how little could suffice."
     else:
         words = (
-            f"It costs {cost:,.6g}; proven: every release with these rules costs at least {bound:,.6g}, so "
-            f"that at most {facts['gap'] or 0:.1%} of its cost could be avoided."
+            f"This release costs {cost:,.6g}; proven: every release with these rules costs at least "
+            f"{bound:,.6g}, so that at most {facts['gap'] or 0:.1%} of its cost could be avoided."
         )
     ended = None if facts["termination"] is None else Termination(facts["termination"]).words
     return {

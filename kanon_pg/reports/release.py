@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -77,7 +78,7 @@ def release_page(report: Report, *, made: datetime | None = None) -> Document:
         subtitle=_subtitle(report),
         verdict=f"By its quasi-identifiers everybody in {name} is among at least {report['k']} people."
         if "columns" in report
-        else f"Nothing is left of {name}: its table was dropped.",
+        else report["notes"][0],
         is_bad="columns" not in report,
         sentences=tuple(_in_short(report)),
         advice=_advice(report),
@@ -102,7 +103,8 @@ def _subtitle(report: Report) -> str:
 
 
 def _in_short(report: Report) -> Iterator[str]:
-    yield from report["notes"]
+    is_news = report.get("table_has_changed", True)
+    yield from report["notes"] if is_news else ()
     yield (
         f"{counted(report['suppressed_cells'], 'cell')} of the quasi-identifiers "
         f"({percent(report['suppressed_share'])}) {'is' if report['suppressed_cells'] == 1 else 'are'} "
@@ -120,6 +122,7 @@ def _in_short(report: Report) -> Iterator[str]:
     if two:
         yield f"Counts by two columns are off by {percent(_error(two))} on average{_how(two)}."
     yield report["proof"]["sentence"]
+    yield from () if is_news else report["notes"]
 
 
 def _error(errors: Mapping[str, Any]) -> float:
@@ -133,7 +136,7 @@ def _how(errors: Mapping[str, Any]) -> str:
 
 def _advice(report: Report) -> str:
     if "columns" not in report:
-        return "Nothing of it is left to read; remove the record with kanon_drop."
+        return "Nothing of it can be read. If the table was dropped, remove the record with kanon_drop."
     if report["table_has_changed"]:
         return "The table has changed since: publish it anew, or refresh the release, then report again."
     return "Give analysts the release in place of the table, and publish it anew when the table has changed."
@@ -258,19 +261,25 @@ def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> Page
     rows = report["rows"]
     of = report["table_rows"] or rows
     is_same = column["role"] != "quasi_identifier" and not report["table_has_changed"]
-    groups, lines = [], []
+    groups, lines = list[BarGroup](), list[tuple[str, ...]]()
+    same = list[Bar]()
     for one in column["values"]:
         before, after = one["before"], one["after"]
         bars = [Bar(after, f"{thousands(after)} ({percent(after / rows)})", "safe")]
         if before is not None and not is_same:
             share = percent(min(1.0, before / of))
             bars.insert(0, Bar(before, f"{thousands(before)} ({share})", "quiet"))
-        groups.append(BarGroup(_short(one["value"]), tuple(bars)))
+        if is_same:
+            same.append(replace(bars[0], label=_short(one["value"])))
+        else:
+            groups.append(BarGroup(_short(one["value"]), tuple(bars)))
         lines.append((_short(one["value"]), thousands(before), thousands(after)))
     if column["suppressed"]:
         text = f"{thousands(column['suppressed'])} ({percent(column['suppressed_share'])})"
         groups.append(BarGroup("suppressed", (Bar(column["suppressed"], text, "risk"),)))
         lines.append(("suppressed", thousands(0), thousands(column["suppressed"])))
+    if same:
+        groups.append(BarGroup("", tuple(same)))
     notes = []
     if column["shown_level"]:
         notes.append(
@@ -289,8 +298,8 @@ def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> Page
     return PageFigure(
         f"values-{place}",
         f"{column['column']} ({_role(column)})",
-        f"{counted(len(groups), 'group')} of bars. Most rows of the release, {thousands(most['after'])}, "
-        f"have {_short(most['value'])}.",
+        f"Bars of {counted(len(column['values']), 'value')}. Most rows of the release, "
+        f"{thousands(most['after'])}, have {_short(most['value'])}.",
         BarChart(tuple(groups), (*legend, *hidden)),
         Table(
             f"Rows by values of {column['column']}",
