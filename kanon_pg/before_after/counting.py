@@ -34,7 +34,7 @@ MOST_NODES = 24
 MOST_COMPARED = 12
 """Columns of which all pairs are counted."""
 
-_MOST_CELLS = 20_000
+_MOST_CELLS = 10_000
 """Of all tables of three columns together, about."""
 
 _MOMENTS = ("date", "timestamp", "timestamptz")
@@ -282,6 +282,7 @@ class Side:
             Whether values are looked at, although it has a hierarchy.
         """
         compared, cell = column.compared, f"source.{column.cell}"
+        is_numeric = compared.kind == "numeric"
         hidden = column.position is not None and not self.is_base
         level = None
         identity = compared.identity("source")
@@ -300,8 +301,10 @@ class Side:
             "level": level,
             "level_alias": Identifier.of(f"l{column.place}"),
             "identity": identity,
-            "label": label_of(column.facts, cell),
-            "number": compared.value("source") if compared.kind == "numeric" else None,
+            # texts are made of few numbers and moments, but of each value that has no order
+            "kept": Fragment(cell) if is_numeric else label_of(column.facts, cell),
+            "label": label_of(column.facts, "many.kept") if is_numeric else Fragment("many.kept"),
+            "number": compared.value("source") if is_numeric else None,
         }
 
     def _expression(self, column: ComparedColumn) -> Fragment | Identifier:

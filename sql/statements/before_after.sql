@@ -61,7 +61,7 @@ ORDER BY {{ top.name }}
 -- name: before_after/values(bigint[]): The values of a column which at least k people have, most of them first, but those of some
 -- hashes; and how many values there are besides these, told apart by what readers see.
 WITH cell AS MATERIALIZED (
-    SELECT {{ columns[0].identity }} AS identity, min({{ columns[0].label }}) AS label,
+    SELECT {{ columns[0].identity }} AS identity, min({{ columns[0].kept }}) AS kept,
         {% if entity %}count(DISTINCT source.person){% else %}count(*){% endif %} AS people, count(*) AS rows
     FROM (
 {% include "before_after/source" %}
@@ -74,10 +74,10 @@ left_over AS MATERIALIZED (
     LEFT JOIN pg_catalog.unnest($1::bigint[]) AS shown (identity) ON shown.identity = cell.identity
     WHERE shown.identity IS NULL
 )
-SELECT every.different, many.identity, many.label, many.rows
+SELECT every.different, many.identity, {{ columns[0].label }} AS label, many.rows
 FROM (SELECT count(*) AS different FROM left_over) AS every
 LEFT JOIN (
-    SELECT identity, label, rows, people FROM left_over WHERE people >= {{ k }} ORDER BY rows DESC, identity LIMIT {{ most }}
+    SELECT identity, kept, rows, people FROM left_over WHERE people >= {{ k }} ORDER BY rows DESC, identity LIMIT {{ most }}
 ) AS many ON true
 ORDER BY many.rows DESC, many.identity
 
