@@ -413,8 +413,8 @@ def _associations(
             found.append(
                 {
                     "columns": [names[place] for place in pair],
-                    "before": _share(one),
-                    "after": None if other is None else _share(other),
+                    "before": round(one, 2),
+                    "after": None if other is None else round(other, 2),
                 }
             )
     found.sort(key=lambda one: (-abs(one["before"] - (one["after"] or 0.0)), one["columns"]))
@@ -429,8 +429,8 @@ def _errors(sets: Sequence[tuple[int, ...]], before: Counted, after: Counted) ->
     scaled = [one.scaled for one in errors if one.scaled is not None]
     return {
         "tables": len(errors),
-        "as_published": _share(sum(one.as_published for one in errors) / len(errors)),
-        "scaled": _share(sum(scaled) / len(scaled)) if scaled else None,
+        "as_published": round(sum(one.as_published for one in errors) / len(errors), 3),
+        "scaled": round(sum(scaled) / len(scaled), 3) if scaled else None,
     }
 
 

@@ -74,8 +74,8 @@ def not_promised(record: ReleaseRecord, models: PrivacyModels, parameters: Mappi
             "SELECT * FROM kanon_composition(...) counts it for releases that are remembered."
         )
     sentences.append(
-        "It is for those who may read the release. Two reports about different versions of the table can be "
-        "compared, too: hand out one."
+        "This report tells figures of the table. Two reports, made before and after a change of it, can be "
+        "compared like two releases: hand out one."
     )
     return sentences
 

@@ -136,6 +136,7 @@ held AS MATERIALIZED (
             {% if c.hidden %}WHEN source.{{ c.is_hidden }} THEN -2{% endif %}
             WHEN source.{{ c.cell }} IS NOT DISTINCT FROM NULL THEN -1
 {% if c.ends %}
+            WHEN {{ c.number }} = 'NaN' THEN 0
             ELSE pg_catalog.width_bucket({{ c.number }}, (SELECT s.bounds[{{ c.begins }}:{{ c.ends }}] FROM scale AS s)) + 1
 {% else %}
             ELSE coalesce({{ c.known }}.bucket, 0)
