@@ -36,6 +36,8 @@ from kanon_pg.audit.request import (
     RiskRequest,
     SuggestRequest,
 )
+from kanon_pg.before_after import reporting
+from kanon_pg.before_after.request import ReleaseReportRequest
 from kanon_pg.curves import Curve, CurveRequest
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, SERIALIZATION_FAILURE
@@ -209,6 +211,7 @@ __all__ = [
     "rectangles",
     "refresh",
     "regions",
+    "release_report",
     "releases",
     "risk",
     "show_hierarchy",
@@ -319,6 +322,16 @@ def composition(
     request.check()
     with as_owner(target, on_progress=on_progress) as (db, role):
         return compositions.composition(db, request, role=role)
+
+
+def release_report(
+    target: Target, release: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> reporting.Report:
+    """Say what a release keeps of its relation, in values that JSON has, see `ReleaseReportRequest`."""
+    request = request_of(ReleaseReportRequest, (release, *arguments), options)
+    request.check()
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        return reporting.release_report(db, request, role=role)
 
 
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:

@@ -217,9 +217,11 @@ def _check_ks(ks: Any) -> None:
             raise InputError(f"k = {k} is given twice.", hint="Give each value of k once.")
 
 
-def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
-    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights."""
-    subject = resolve(db, request.relation)
+def curve_columns(
+    db: Database, request: CurveRequest, role: str | None = None
+) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
+    """Resolve what to count, as ``kanon_anonymize`` would, with the rights of a role, else the caller's."""
+    subject = resolve(db, request.relation, role=role)
     known = subject.roles or Roles()
     if subject.hides_people or subject.counts_people:
         db.notice(ROWS_ARE_PEOPLE)
@@ -236,14 +238,14 @@ def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[C
     return subject, canonical_columns(quasi, dict(known.weights or {}))
 
 
-def curve(db: Database, request: CurveRequest) -> Curve:
-    """Find out what each k costs, with the caller's own rights.
+def curve(db: Database, request: CurveRequest, *, role: str | None = None) -> Curve:
+    """Find out what each k costs, with the rights of a role, else the caller's own.
 
     The row types are counted once. The largest k comes first, each gets an equal share of the time for
     searching that is left. A first solution is found for each, whatever it takes.
     """
     request.check()
-    subject, columns = curve_columns(db, request)
+    subject, columns = curve_columns(db, request, role)
     memory = memory_budget(db)
     compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
     with working_memory(db, memory), exact_text(db):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, CombinedClasses, Suggestion, ViolatingSet
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.audit.sentences import headline, next_steps, sentences
+from kanon_pg.cli import markdown
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_option, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
 from kanon_pg.cli.interfaces import ServerInterface
@@ -33,9 +34,7 @@ from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 from kanon_pg.release.compare.composition import MOST, Composition
-from kanon_pg.reports import document
 from kanon_pg.reports.costs import releases_section, together_section
-from kanon_pg.reports.document import visible
 from kanon_pg.reports.risk import risk_section
 from kanon_pg.tables.complete_file import complete_or_absent
 
@@ -141,72 +140,47 @@ def _number(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
-
-
 def audit_markdown(result: AuditResult) -> str:
     """Return an audit as a Markdown document, all sets included."""
     return "\n".join(_markdown_lines(result))
 
 
 def _markdown_lines(result: AuditResult) -> Iterator[str]:
-    yield f"# Audit of {_plain(result.relation)}, k = {result.k}"
+    yield f"# Audit of {markdown.plain(result.relation)}, k = {result.k}"
     yield ""
     yield f"{result.rows:,} rows, {result.people:,} people, {len(result.columns)} columns."
     yield ""
-    yield f"**Who is singled out? {_plain(headline(result))}**"
+    yield f"**Who is singled out? {markdown.plain(headline(result))}**"
     yield ""
     for sentence in sentences(result):
-        yield f"- {_plain(sentence)}"
+        yield f"- {markdown.plain(sentence)}"
     if result.sets:
-        yield from _section("Minimal sets of columns that single people out")
-        yield from _table(SET_HEADINGS, (set_cells(found) for found in result.sets))
+        yield from markdown.heading("Minimal sets of columns that single people out")
+        yield from markdown.table(SET_HEADINGS, (set_cells(found) for found in result.sets))
     if result.column_figures:
-        yield from _section("What each column contributes")
-        yield from _table(COLUMN_HEADINGS, column_rows(result))
+        yield from markdown.heading("What each column contributes")
+        yield from markdown.table(COLUMN_HEADINGS, column_rows(result))
     if result.quasi_identifiers is not None:
-        yield from _section("Class sizes by the quasi-identifiers")
-        yield from _table(("class size", "classes", "people"), size_rows(result.quasi_identifiers))
+        yield from markdown.heading("Class sizes by the quasi-identifiers")
+        yield from markdown.table(("class size", "classes", "people"), size_rows(result.quasi_identifiers))
     for part in (risk_section(result), releases_section(result), together_section(result)):
         if part is not None:
-            yield from _section(part.title)
+            yield from markdown.heading(part.title)
             if not (part.figures or part.tables):
-                yield from map(_plain, part.sentences)
-            yield from _tables([figure.table for figure in part.figures] + list(part.tables))
+                yield from map(markdown.plain, part.sentences)
+            yield from markdown.tables([figure.table for figure in part.figures] + list(part.tables))
     steps = [*next_steps(result)]
     if steps:
-        yield from _section("What to do next")
+        yield from markdown.heading("What to do next")
         for step in steps:
-            yield from (f"{_plain(step.why)}", "", f"{_fence(step.sql)}sql", step.sql, _fence(step.sql), "")
-
-
-def _section(title: str) -> Iterator[str]:
-    yield from ("", f"## {title}", "")
-
-
-def _fence(code: str) -> str:
-    """Return the mark around a block: more backticks than the block has in a row."""
-    longest = max(map(len, re.findall("`+", code)), default=0)
-    return "`" * max(3, longest + 1)
-
-
-def _tables(tables: Iterable[document.Table]) -> Iterator[str]:
-    for table in tables:
-        yield from (f"{_plain(table.caption)}:", "")
-        yield from _table(table.headings, table.rows)
-        yield ""
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(headings) + " |"
-    yield "|" + " --- |" * len(headings)
-    for cells in rows:
-        yield "| " + " | ".join(_plain(cell) for cell in cells) + " |"
-
-
-def _plain(text: str) -> str:
-    """Return text so that Markdown shows it as it is: names of columns may contain anything."""
-    return visible(text).translate(_SPECIAL)
+            yield from (
+                f"{markdown.plain(step.why)}",
+                "",
+                f"{markdown.fence(step.sql)}sql",
+                step.sql,
+                markdown.fence(step.sql),
+                "",
+            )
 
 
 GATE_EXIT_CODE = 4

@@ -95,6 +95,7 @@ COMMANDS = {
     "measure": CommandEntry("analyses", "measure", RELEASES),
     "curve": CommandEntry("analyses", "curve", RELEASES),
     "releases": CommandEntry("release", "releases", RELEASES),
+    "report": CommandEntry("report", "report", RELEASES),
     "composition": CommandEntry("release", "composition", RELEASES),
     "certificate": CommandEntry("release", "certificate", RELEASES),
     "hierarchy build": CommandEntry("hierarchy", "build", HIERARCHIES),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_pg.before_after.reporting import Report
+from kanon_pg.before_after.request import RELEASE_REPORT
 from kanon_pg.cli.connection import connected, installed
 from kanon_pg.cli.output import Advance, note
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
@@ -62,6 +65,12 @@ class ServerInterface:
         with self._reporting(advance) as db:
             rows = db.rows(COMPOSITION.statement("call_composition"), *COMPOSITION.values(arguments))
             return tuple(Composition(**{**row, "releases": tuple(row["releases"])}) for row in rows)
+
+    def release_report(self, arguments: Arguments, advance: Advance) -> Report:
+        """Say what a release keeps of its table, see `kanon_pg.client.release_report`."""
+        with self._reporting(advance) as db:
+            report: Report = json.loads(_call(db, RELEASE_REPORT, "call_release_report", arguments)["report"])
+            return report
 
     def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""

@@ -36,6 +36,7 @@ from kanon_pg.reports.document import (
     SetMatrix,
     Table,
     counts,
+    made_on,
     thousands,
 )
 from kanon_pg.reports.risk import classes_section, risk_section
@@ -391,6 +392,24 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
     return Section("next", "What to do next", statements=tuple(statements))
 
 
+_TERMS = (
+    ("Class", "All rows that agree on some columns. Its size is the number of different people in it."),
+    (
+        "At risk",
+        "A person in a class of fewer than k people: whoever knows the columns of somebody has few to choose "
+        "from.",
+    ),
+    ("Minimal set", "A set of columns that puts people at risk, while none of its parts does."),
+    ("Minimum set", "A minimal set with the fewest columns of all."),
+    (
+        "Distinction, separation",
+        "The share of rows that differ on a set, and the share of pairs of rows that do (Motwani and Xu "
+        "2007).",
+    ),
+    ("Suppressed cell", "A value that a release leaves out, so that its row joins a larger class."),
+)
+
+
 def report(
     audit: AuditResult,
     *,
@@ -422,6 +441,7 @@ def report(
         advice=_advice(audit),
         key_figures=tuple(_key_figures(audit)),
         sections=tuple(section for section in sections if section is not None),
+        terms=_TERMS,
         made=_made(audit, made),
     )
 
@@ -475,5 +495,5 @@ def _key_figures(audit: AuditResult) -> list[KeyFigure]:
 
 
 def _made(audit: AuditResult, made: datetime | None) -> str:
-    when = "" if made is None else f" on {made:%Y-%m-%d} at {made:%H:%M} {made.tzname() or ''}".rstrip()
-    return f"Made by kanon_pg{when}; the audit took {audit.seconds:,.1f} s."
+    took = f"Made by kanon_pg{made_on(made)}; the audit took {audit.seconds:,.1f} s."
+    return f"{took} It contains counts and names of columns, and no value of any person."

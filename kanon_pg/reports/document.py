@@ -13,6 +13,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -87,6 +88,11 @@ def sizes(smallest: int, largest: int) -> str:
     ('2', '5 to 9')
     """
     return f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"
+
+
+def made_on(made: datetime | None) -> str:
+    """Return when a report was made, as a sentence has it; empty if that is not said."""
+    return "" if made is None else f" on {made:%Y-%m-%d} at {made:%H:%M} {made.tzname() or ''}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +245,15 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole report."""
+    """A whole report.
+
+    Parameters
+    ----------
+    terms : tuple of (str, str)
+        Words that it uses, and what they mean.
+    made : str
+        When and by what it was made, and what it does not contain.
+    """
 
     title: str
     subtitle: str
@@ -249,7 +263,13 @@ class Document:
     advice: str
     key_figures: tuple[KeyFigure, ...]
     sections: tuple[Section, ...]
+    terms: tuple[tuple[str, str], ...]
     made: str
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether a section says what to do next."""
+        return any(section.name == "next" for section in self.sections)
 
 
 _LETTERS = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"

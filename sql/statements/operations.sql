@@ -50,6 +50,10 @@ SELECT value, nodes FROM kanon_hierarchy_values($1::text)
 -- name: call_link(): Links a table through the server's own function; its arguments are the parameters, in their order.
 SELECT kanon_link({{ arguments }})::text AS done
 
+-- name: call_release_report(): Reports about a release through the server's own function; its arguments are the parameters, in
+-- their order.
+SELECT kanon_release_report({{ arguments }})::text AS report
+
 -- name: set_progress_notices(): Makes the server's functions report their progress as notices, in this session.
 SELECT pg_catalog.set_config('kanon.progress', 'on', false) AS progress
 

@@ -16,6 +16,7 @@ from kanon_pg.reports.assemble import report
 from kanon_pg.reports.document import html_page
 from tests.fixtures.audit_reports import HOSTILE, antichain, audit_of, full_page, violating
 from tests.fixtures.browser import Page
+from tests.fixtures.release_reports import page_of_release
 
 NAMES = [f"a_rather_long_name_of_column_{place}" for place in range(50)]
 PAGES: dict[str, Callable[[], str]] = {
@@ -23,6 +24,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "no sets": lambda: html_page(report(audit_of(sets=(), releases=0))),
     "one set": lambda: html_page(report(audit_of(sets=(violating(["sex"], 3, 1),)))),
     "hundreds": lambda: full_page(NAMES, antichain(NAMES, 900)),
+    "a release": page_of_release,
+    "a release of hostile names": lambda: page_of_release(HOSTILE),
     "hostile names": lambda: full_page(HOSTILE, (violating(HOSTILE[:4], 9), violating(HOSTILE[4:], 1))),
 }
 PHONE = {"width": 360, "height": 740}

@@ -38,6 +38,7 @@ FUNCTIONS = (
     "kanon_is_anonymous",
     "kanon_measure",
     "kanon_certificate",
+    "kanon_release_report",
     "kanon_composition",
     "kanon_refresh",
     "kanon_erase",

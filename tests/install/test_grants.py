@@ -49,6 +49,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.hierarchy_value": "",
     "SELECT kanon_certificate('patients')": "reader owner",
     "SELECT kanon_composition('{patients}')": "reader owner",
+    "SELECT kanon_release_report('patients')": "reader owner",
     "SELECT kanon_refresh('patients')": "curator owner",
     "SELECT kanon_drop('patients')": "curator owner",
     "SELECT * FROM kanon.series": "",

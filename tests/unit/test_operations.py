@@ -32,6 +32,7 @@ _COMMANDS = {
     "intervals": "group intervals",
     "rectangles": "group rectangles",
     "regions": "group regions",
+    "release_report": "report",
 }
 """The command that does what an operation does, where there is one."""
 

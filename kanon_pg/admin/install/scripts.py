@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kanon_pg.audit.request import AUDIT, IDENTIFY, IS_ANONYMOUS, RISK, SUGGEST
+from kanon_pg.before_after.request import RELEASE_REPORT
 from kanon_pg.core.privacy_models import MODEL_PARAMETERS
 from kanon_pg.curves import CURVE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -69,6 +70,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "protect": PROTECT,
     "rectangles": RECTANGLES,
     "regions": REGIONS,
+    "release_report": RELEASE_REPORT,
     "risk": RISK,
     "suggest": SUGGEST,
 }

@@ -33,7 +33,8 @@ from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchie
 from kanon_pg.release.plan.over_time import parse_over_time
 
 OPTIONS = (
-    *MODEL_OPTIONS, "classes", "suppressed_rows", "same_level", "over_time", "remember", "rows", "figures", "secret"
+    *MODEL_OPTIONS, "classes", "suppressed_rows", "same_level", "over_time", "remember",
+    "rows", "figures", "secret",
 )  # fmt: skip
 """Keys of the argument ``options``."""
 
@@ -236,8 +237,8 @@ ANONYMIZE = Operation(
     AnonymizeRequest,
     options=Spread(
         "jsonb",
-        "Object: diversity, distance, classes, suppressed_rows, same_level, over_time, remember, rows, figures, "
-        "secret.",
+        "Object: diversity, distance, classes, suppressed_rows, same_level, over_time, remember, rows, "
+        "figures, secret.",
         fields=option_fields,
         value=field_options,
     ),

@@ -24,6 +24,7 @@ from tests.fixtures.audit_reports import (
     parsed,
     violating,
 )
+from tests.fixtures.release_reports import page_of_release
 
 PAGES: dict[str, Callable[[], str]] = {
     "everything": full_page,
@@ -42,6 +43,7 @@ PAGES: dict[str, Callable[[], str]] = {
         report(audit_of(releases=2), made=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
     ),
     "a single k": lambda: html_page(report(audit_of(), curve=curve_of([5]))),
+    "a release": page_of_release,
 }
 each = pytest.mark.parametrize("page", PAGES, indirect=True)
 

@@ -1,0 +1,456 @@
+"""The report of a release for people: what was published, from what, and what became of the table.
+
+Everything in it is of nobody or at least k people: see `kanon_pg.before_after.buckets`. It is data that JSON
+has, the same through either interface; sentences are for readers who do not know this package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_pg import curves
+from kanon_pg.audit.assessing import release_risk
+from kanon_pg.audit.columns import AuditSession, audit_session
+from kanon_pg.audit.request import RiskRequest
+from kanon_pg.before_after.buckets import (
+    MISSING,
+    OTHER,
+    SUPPRESSED,
+    Bucket,
+    Size,
+    class_ranges,
+    rounded,
+    told,
+)
+from kanon_pg.before_after.counting import (
+    Buckets,
+    ClassSizes,
+    ComparedColumn,
+    Counted,
+    Side,
+    buckets_of,
+    sets_to_count,
+)
+from kanon_pg.before_after.request import ReleaseReportRequest
+from kanon_pg.before_after.sentences import guarantee, not_promised, proof
+from kanon_pg.before_after.tables import association, count_error, known
+from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.curves import DEFAULT_KS, CurveRequest
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.statements import statement
+from kanon_pg.errors import UnknownName, as_given
+from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
+from kanon_pg.release.plan.base import require_readable_base
+from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
+from kanon_pg.release.plan.record import ReleaseRecord, existing_release
+
+Report = dict[str, Any]
+"""What JSON has; ``docs/how-to/report.md`` says what the keys mean."""
+
+MOST_NAMED = 10
+"""Values that vanished and are named, of each column."""
+
+MOST_CHANGED = 10
+"""Pairs of columns whose association changed most."""
+
+
+def release_report(db: Database, request: ReleaseReportRequest, *, role: str) -> Report:
+    """Return the report of a release.
+
+    Parameters
+    ----------
+    role : str
+        Whose rights count: it has to be allowed to read the base relation, if that is still there.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such release, or a column of the base relation has another name now.
+    NotPermitted
+        If the role may not read the base relation.
+    """
+    request.check()
+    record = existing_release(db, request.release)
+    found = db.rows(statement("before_after/facts"), record.name)
+    if not found:
+        raise UnknownName(f"Release {as_given(record.name)} was dropped meanwhile.")
+    facts, parameters = found[0], json.loads(found[0]["parameters"])
+    report = _head(record, facts, parameters)
+    if record.storage is None or not record.has_base:
+        return report | {
+            "notes": ["The table was dropped, and the release with it: this is what is recorded of them."]
+        }
+    subject = resolve(db, str(record.base), role=role)
+    require_readable_base(db, subject.relation)
+    plan = recorded_plan(db, record, subject.relation)
+    require_usable(db, subject, tuple(column.facts for column in plan.quasi_identifiers))
+    with audit_session(db, request.time_limit) as worker:
+        db.progress("comparing with the table")
+        compared = _Comparison(worker, record, facts, plan, subject)
+        report |= compared.report()
+    if request.curve:
+        report["curve"] = _curve(db, request, record, subject, role)
+    return report
+
+
+def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any]) -> Report:
+    models = PrivacyModels.of(parameters)
+    return {
+        "release": record.name,
+        "view": facts["view"],
+        "table": facts["base"],
+        "k": record.k,
+        "entity": record.entity,
+        "published_by": facts["published_by"],
+        "published_at": facts["published_at"],
+        "refreshed_at": facts["refreshed_at"],
+        "version": facts["version"],
+        **{name: facts[name] for name in ("rows", "people", "classes", "smallest_class", "largest_class")},
+        "average_class": round(facts["average_class"], 2),
+        "suppressed_cells": facts["suppressed_cells"],
+        "suppressed_share": _share(facts["suppressed_share"]),
+        "guarantee": guarantee(record, models, parameters),
+        "not_promised": not_promised(record, models, parameters),
+        "proof": proof(facts),
+        "notes": [],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A release beside its base relation, while it is counted."""
+
+    worker: AuditSession
+    record: ReleaseRecord
+    facts: Row
+    plan: ReleasePlan
+    subject: Subject
+
+    @property
+    def _k(self) -> int:
+        return self.record.k
+
+    @property
+    def _by_person(self) -> bool:
+        return self.plan.entity is not None
+
+    def report(self) -> Report:
+        """Return what only a look at both tells."""
+        db = self.worker.db
+        base = Side(db, self.plan, self.record, self.subject)
+        release = Side(db, self.plan, self.record)
+        columns = self._columns()
+        levels = self._levels(release)
+        buckets = [
+            buckets_of(column, base, release, self._k, _highest(column, levels, self.plan))
+            for column in columns
+        ]
+        pairs, triples = sets_to_count(columns, buckets)
+        before = base.tables(columns, buckets, [*pairs, *triples])
+        if not before.whole.rows:
+            raise no_rows(self.subject.relation)
+        after = release.tables(columns, buckets, [*pairs, *triples])
+        if not after.whole.rows:
+            return {
+                "rows": 0,
+                "people": 0,
+                "notes": ["The release shows no rows now: all of them are withheld."],
+            }
+        has_changed = self._has_changed(columns, before, after)
+        is_told = not has_changed or _may_be_compared(before.whole, after.whole, self._k)
+        sizes_before, sizes_after = base.class_sizes(), release.class_sizes()
+        return {
+            "rows": after.whole.rows,
+            "people": after.whole.people,
+            "smallest_class": min(sizes_after.people, default=0),
+            **self._suppressed(levels, after.whole.rows),
+            "notes": self._notes(before, after, has_changed=has_changed, is_told=is_told),
+            "table_has_changed": has_changed,
+            "table_rows": rounded(before.whole.rows, self._k) if is_told else None,
+            "columns": [
+                self._column(column, one, levels, before, after, has_changed=has_changed, is_told=is_told)
+                | {"vanished": self._vanished(column, levels, base, release) if is_told else None}
+                for column, one in zip(columns, buckets, strict=True)
+            ],
+            "class_sizes": _class_ranges(sizes_before, sizes_after, self._k),
+            "associations": _associations(columns, pairs, before, after),
+            "counts": {"two": _errors(pairs, before, after), "three": _errors(triples, before, after)},
+            "risk": self._risk(sizes_before, sizes_after),
+        }
+
+    def _columns(self) -> list[ComparedColumn]:
+        generalized = dict(zip(self.record.generalized, self.record.nodes, strict=True))
+        places = {column.facts.name: place for place, column in enumerate(self.plan.quasi_identifiers)}
+        found: list[ComparedColumn] = []
+        for facts in self.subject.relation.columns:
+            position = places.get(facts.name)
+            if position is not None:
+                role = "quasi_identifier"
+            elif facts in self.plan.sensitive:
+                role = "sensitive"
+            elif facts in self.plan.insensitive:
+                role = "insensitive"
+            else:
+                continue
+            column = ComparedColumn(len(found) + 1, facts, role, position)
+            if position is not None and facts.name in generalized:
+                hierarchy = self.plan.hierarchy_of(self.plan.quasi_identifiers[position])
+                column = replace(column, generalized=hierarchy, nodes=generalized[facts.name])
+            found.append(column)
+        return found
+
+    def _levels(self, release: Side) -> list[tuple[tuple[int, ...], int]]:
+        """Return the levels of the quasi-identifiers and how many rows have them."""
+        rows = release.db.rows(statement("before_after/patterns", storage=self.record.stored))
+        return [(self.plan.levels.levels_of(row["pattern"]), row["rows"]) for row in rows]
+
+    def _suppressed(self, levels: Sequence[tuple[tuple[int, ...], int]], rows: int) -> Report:
+        heights = self.plan.levels.heights
+        cells = sum(n * sum(map(int.__eq__, found, heights)) for found, n in levels)
+        return {"suppressed_cells": cells, "suppressed_share": _share(cells / rows / len(heights))}
+
+    def _has_changed(self, columns: Sequence[ComparedColumn], before: Counted, after: Counted) -> bool:
+        """Return whether the base relation may have other rows than those that were published."""
+        if self.facts["changes_since"] != 0 or before.whole != after.whole:
+            return True
+        unchanged = [column.place for column in columns if column.position is None]
+        return any(before.sizes[place] != after.sizes[place] for place in unchanged)
+
+    def _notes(self, before: Counted, after: Counted, *, has_changed: bool, is_told: bool) -> list[str]:
+        k = self._k
+        rounding = (
+            f"Counts of the table's quasi-identifiers are rounded to multiples of {k}: exact ones, beside "
+            "those of the release, would tell what is suppressed."
+        )
+        if not has_changed:
+            return [rounding]
+        changed = (
+            "The table has changed since the release was published or refreshed, or in the seconds before: "
+            "what is said of the table is about its rows now."
+        )
+        if is_told:
+            return [changed, rounding]
+        return [
+            changed,
+            f"It has fewer than {k} people more or fewer than the release, whom a comparison of values would "
+            "show. So values before are left out; publish the table anew to see them.",
+        ]
+
+    def _column(
+        self,
+        column: ComparedColumn,
+        buckets: Buckets,
+        levels: Sequence[tuple[tuple[int, ...], int]],
+        before: Counted,
+        after: Counted,
+        *,
+        has_changed: bool,
+        is_told: bool,
+    ) -> Report:
+        one, other = before.sizes[column.place], after.sizes[column.place]
+        rows = after.whole.rows
+
+        def bucket(number: int, label: str) -> Bucket:
+            return Bucket(label, one.get(number, Size()) if is_told else None, other.get(number, Size()))
+
+        labelled = [bucket(number, label) for number, label in enumerate(buckets.labels, 1)]
+        labelled.append(bucket(MISSING, "(no value)"))
+        if not is_told:  # what nobody sees in the release is somebody's in the table
+            labelled = [found for found in labelled if found.after.rows]
+        shown = told(
+            labelled, bucket(OTHER, "(other values)"), self._k,
+            has_changed=has_changed, by_person=self._by_person,
+        )  # fmt: skip
+        is_known = is_told and bool(shown)
+        if is_told and not shown:
+            labelled = [replace(found, before=None) for found in labelled if found.after.rows]
+            shown = told(
+                labelled, replace(bucket(OTHER, "(other values)"), before=None), self._k,
+                has_changed=False, by_person=self._by_person,
+            )  # fmt: skip
+        suppressed = other.get(SUPPRESSED, Size()).rows
+        return {
+            "column": column.facts.name,
+            "role": column.role,
+            "type": column.facts.type,
+            "suppressed_share": _share(suppressed / rows),
+            "generalized_share": _share(_generalized(column, levels) / rows),
+            "levels": _level_shares(column, levels, rows),
+            "shown_level": buckets.level,
+            "is_compared": is_known,
+            "values": [
+                {
+                    "value": found.label,
+                    "before": self._before(found, is_same=column.position is None and not has_changed),
+                    "after": found.after.rows,
+                }
+                for found in shown
+            ],
+            "suppressed": suppressed,
+        }
+
+    def _before(self, bucket: Bucket, *, is_same: bool) -> int | None:
+        """Return how many rows of the table are in a bucket, as it is told."""
+        if bucket.before is None or is_same:
+            return None if bucket.before is None else bucket.before.rows
+        return rounded(bucket.before.rows, self._k)
+
+    def _vanished(
+        self, column: ComparedColumn, levels: Sequence[tuple[tuple[int, ...], int]], base: Side, release: Side
+    ) -> Report | None:
+        """Return which values of a column that is only suppressed are seen nowhere in the release."""
+        position = column.position
+        if position is None or column.generalized is not None:
+            return None
+        if not any(found[position] for found, _ in levels):
+            return {"different": 0, "named": [], "others": 0}
+        different, many = base.values(column, self._k, release.shown(column), MOST_NAMED)
+        named = [{"value": row["label"], "before": rounded(row["rows"], self._k)} for row in many]
+        return {"different": different, "named": named, "others": different - len(named)}
+
+    def _risk(self, before: ClassSizes, after: ClassSizes) -> Report:
+        """Return the risk by the quasi-identifiers; and by all that is published but sensitive columns."""
+        known = [column.facts.name for column in self.plan.quasi_identifiers]
+        risk: Report = {
+            "known": known,
+            "before": _attackers(before, self._k),
+            "after": _attackers(after, self._k),
+            "with_insensitive": None,
+        }
+        if self.record.insensitive:
+            call = RiskRequest(None, threshold=1 / self._k, uniques_seconds=0.0)
+            found = release_risk(self.worker, call, {"view": str(self.record.view)})
+            risk["with_insensitive"] = {
+                "known": [*known, *self.record.insensitive],
+                "prosecutor": {
+                    "highest": _share(found.prosecutor_risk),
+                    "average": _share(found.prosecutor_average),
+                },
+                "journalist": {
+                    "highest": _share(found.journalist_risk),
+                    "average": _share(found.journalist_average),
+                },
+                "marketer": _share(found.marketer_risk),
+                "share_above": _told_share(found.people_above, found.people, self._k),
+            }
+        return risk
+
+
+def _attackers(sizes: ClassSizes, k: int) -> Report:
+    """Return the risk by the three attackers; no register is known but the table itself."""
+    found = {"highest": _share(sizes.highest), "average": _share(sizes.average)}
+    above = sum(people for size, people in sizes.people.items() if size < k)
+    return {
+        "prosecutor": found,
+        "journalist": found,
+        "marketer": _share(sizes.marketer),
+        "share_above": _told_share(above, sum(sizes.people.values()), k),
+    }
+
+
+def _told_share(people: int, of: int, k: int) -> float | None:
+    """Return a share of people, None if it or the rest is of fewer than k."""
+    return None if 0 < people < k or 0 < of - people < k else _share(people / of)
+
+
+def _class_ranges(before: ClassSizes, after: ClassSizes, k: int) -> list[Report]:
+    one, other = class_ranges(before.people.items(), k), class_ranges(after.people.items(), k)
+    return [
+        {
+            "from": low,
+            "to": high,
+            "before": rounded(one.get((low, high), 0), k),
+            "after": other.get((low, high), 0),
+        }
+        for low, high in sorted({*one, *other})
+    ]
+
+
+def _highest(column: ComparedColumn, levels: Sequence[tuple[tuple[int, ...], int]], plan: ReleasePlan) -> int:
+    """Return the highest level at which cells of a column are shown."""
+    if column.position is None:
+        return 0
+    top = plan.levels.heights[column.position]
+    return max((found[column.position] for found, _ in levels if found[column.position] < top), default=0)
+
+
+def _generalized(column: ComparedColumn, levels: Sequence[tuple[tuple[int, ...], int]]) -> int:
+    if column.position is None or column.generalized is None:
+        return 0
+    top = column.generalized.height
+    return sum(rows for found, rows in levels if 0 < found[column.position] < top)
+
+
+def _level_shares(
+    column: ComparedColumn, levels: Sequence[tuple[tuple[int, ...], int]], rows: int
+) -> list[float]:
+    """Return the share of cells at each level of a hierarchy, the top last."""
+    if column.position is None or column.generalized is None:
+        return []
+    return [
+        _share(sum(n for found, n in levels if found[column.position] == level) / rows)
+        for level in range(column.generalized.height + 1)
+    ]
+
+
+def _may_be_compared(before: Size, after: Size, k: int) -> bool:
+    """Return whether the table has as many people as the release, or at least k more or fewer."""
+    apart = before.apart(after)
+    return apart == Size() or apart.people >= k
+
+
+def _associations(
+    columns: Sequence[ComparedColumn], pairs: Sequence[tuple[int, ...]], before: Counted, after: Counted
+) -> Report:
+    names = {column.place: column.facts.name for column in columns}
+    found: list[Report] = []
+    for pair in pairs:
+        one, other = association(before.tables[pair]), association(known(after.tables[pair]))
+        if one is not None:
+            found.append(
+                {
+                    "columns": [names[place] for place in pair],
+                    "before": round(one, 2),
+                    "after": None if other is None else round(other, 2),
+                }
+            )
+    found.sort(key=lambda one: (-abs(one["before"] - (one["after"] or 0.0)), one["columns"]))
+    return {"pairs": len(found), "changed_most": found[:MOST_CHANGED]}
+
+
+def _errors(sets: Sequence[tuple[int, ...]], before: Counted, after: Counted) -> Report | None:
+    """Return the error of the counts of some tables, the mean over the tables."""
+    if not sets:
+        return None
+    errors = [count_error(before.tables[one], after.tables[one]) for one in sets]
+    scaled = [one.scaled for one in errors if one.scaled is not None]
+    return {
+        "tables": len(errors),
+        "as_published": round(sum(one.as_published for one in errors) / len(errors), 3),
+        "scaled": round(sum(scaled) / len(scaled), 3) if scaled else None,
+    }
+
+
+def _curve(
+    db: Database, request: ReleaseReportRequest, record: ReleaseRecord, subject: Subject, role: str
+) -> list[Report] | None:
+    """Return what other k would cost by suppression alone."""
+    people = db.row(statement("before_after/facts"), record.name)["people"]
+    ks = sorted({k for k in (*DEFAULT_KS, record.k) if k <= people})
+    asked = CurveRequest(
+        str(subject.relation.identifier),
+        ks,
+        quasi_identifiers=record.quasi_identifiers,
+        time_limit=request.time_limit,
+    )
+    return [
+        {"k": point.k, "suppressed_share": _share(point.suppressed_share), "optimal": point.optimal}
+        for point in curves.curve(db, asked, role=role).points
+    ]
+
+
+def _share(value: float) -> float:
+    return round(value, 4)

@@ -1,0 +1,382 @@
+"""Reports about releases: figures by plain SQL, and nothing about fewer than k people in any form of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from typer.testing import CliRunner
+
+from kanon_pg.before_after.buckets import rounded
+from kanon_pg.cli import app
+from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName
+from tests.fixtures.databases import role
+from tests.fixtures.interfaces import Interface, interface_of
+
+pytestmark = pytest.mark.slow
+
+K = 4
+
+ROWS = """
+create table patients as
+select i as id, i % 150 as person, 'age' || 20 + (i % 150 * i % 150) % 13 as age,
+    case when i % 150 % 3 = 0 then 'Female' else 'Male' end as sex,
+    case when i % 150 % 11 <> 0 then 'Z' || (i % 150 * 7) % 5 end as zip, 'illness' || i % 6 as diagnosis,
+    'rare' || (case when i % 150 < 140 then i % 2 else i % 150 end) as town, i % 150 * 10 as income
+from generate_series(1, 200) as i
+"""
+"""200 rows of 150 people; ten towns have one person each."""
+
+NEWCOMER = "insert into patients select 900, 900, 'age21', 'Male', 'Z1', 'illness2', 'rare77777', 30"
+THREE = f"{NEWCOMER} from generate_series(1, 3)"
+ONE_OF_MANY = NEWCOMER.replace("rare77777", "rare1")
+
+
+@pytest.fixture
+def hospital(interface: Interface) -> Interface:
+    interface.connection.execute(ROWS.encode())
+    return interface
+
+
+def declared(hospital: Interface, *, entity: str | None = None, **more: Any) -> None:
+    hospital.declare(
+        "patients",
+        identifiers=["id"],
+        quasi_identifiers=["age", "sex", "zip", "town", "income"],
+        sensitive=["diagnosis"],
+        entity=entity,
+        **more,
+    )
+
+
+def column(report: dict[str, Any], name: str) -> dict[str, Any]:
+    (found,) = (one for one in report["columns"] if one["column"] == name)
+    return dict(found)
+
+
+def counted(interface: Interface, query: str) -> Any:
+    return interface.connection.execute(query.encode()).fetchall()
+
+
+@pytest.mark.parametrize("entity", [None, "person"])
+def test_values_are_those_of_plain_sql(hospital: Interface, entity: str | None) -> None:
+    declared(hospital, entity=entity)
+    hospital.anonymize("patients", K, method="greedy")
+    report = hospital.release_report("patients")
+    people = "count(*)" if entity is None else "count(distinct person)"
+    for name in ("age", "sex", "zip", "diagnosis"):
+        found = column(report, name)
+        before = {
+            value: rows
+            for value, rows, few in counted(
+                hospital,
+                f"select coalesce({name}, '(no value)'), count(*), {people} < {K}"
+                f" from patients group by {name}",
+            )
+            if not few
+        }
+        after = dict(
+            counted(
+                hospital,
+                f"select coalesce({name}, '(no value)'), count(*) from safe.patients"
+                f" where not '{name}' = any (kanon_suppressed) group by {name}",
+            )
+        )
+        hidden = 200 - sum(after.values())
+        exactly = name == "diagnosis"
+        shown = {one["value"]: (one["before"], one["after"]) for one in found["values"]}
+        assert found["is_compared"]
+        assert shown.keys() - {"(other values)"} <= before.keys() | after.keys()
+        assert sum(rows for _, rows in shown.values()) == 200 - hidden
+        for value, (one, other) in shown.items():
+            if value != "(other values)":
+                assert other == after.get(value, 0)
+                assert one == (before[value] if exactly else rounded(before[value], K))
+        assert found["suppressed"] == hidden
+        assert found["suppressed_share"] == round(hidden / 200, 4)
+
+
+@pytest.mark.parametrize("entity", [None, "person"])
+def test_class_sizes_and_risk_are_those_of_plain_sql(hospital: Interface, entity: str | None) -> None:
+    declared(hospital, entity=entity)
+    hospital.anonymize("patients", K, method="greedy")
+    report = hospital.release_report("patients")
+    key = "id" if entity is None else "person"
+    query = (
+        f"select {key}, min(size) from (select {key}, (select count(distinct o.{key}) from patients as o"
+        " where (o.age, o.sex, o.town, o.income) = (p.age, p.sex, p.town, p.income)"
+        f" and o.zip is not distinct from p.zip) as size from patients as p) as one group by {key}"
+    )
+    sizes = [size for _, size in counted(hospital, query)]
+    before = report["risk"]["before"]
+    assert before["prosecutor"] == {
+        "highest": round(1 / min(sizes), 4),
+        "average": round(sum(1 / size for size in sizes) / len(sizes), 4),
+    }
+    (table, *_) = counted(
+        hospital,
+        "select prosecutor_risk, prosecutor_average, marketer_risk from kanon_risk('patients')"
+        " where relation like '%patients%' order by relation limit 1",
+    )
+    assert (before["prosecutor"]["highest"], before["prosecutor"]["average"], before["marketer"]) == tuple(
+        round(one, 4) for one in table
+    )
+    after = report["risk"]["after"]
+    (release,) = counted(
+        hospital, "select prosecutor_risk, prosecutor_average, marketer_risk from kanon_risk('safe.patients')"
+    )
+    assert (after["prosecutor"]["highest"], after["prosecutor"]["average"], after["marketer"]) == tuple(
+        round(one, 4) for one in release
+    )
+    assert sum(one["after"] for one in report["class_sizes"]) == len(sizes)
+    assert all(one["from"] >= K for one in report["class_sizes"] if one["after"])
+    for one in report["class_sizes"]:
+        inside = sum(one["from"] <= size <= one["to"] for size in sizes)
+        assert one["before"] == rounded(inside, K)
+
+
+def cramer(pairs: list[tuple[Any, Any]]) -> float:
+    cells, rows, columns = Counter(pairs), Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    n = len(pairs)
+    chi = sum(
+        (cells[a, b] - rows[a] * columns[b] / n) ** 2 / (rows[a] * columns[b] / n)
+        for a in rows
+        for b in columns
+    )
+    return math.sqrt(chi / n / (min(len(rows), len(columns)) - 1))
+
+
+def test_associations_and_errors_are_those_of_their_definitions(interface: Interface) -> None:
+    interface.connection.execute(
+        b"create table t as select i as id, chr(97 + i % 3) as a, chr(97 + (i + i / 40) % 4) as b,"
+        b" chr(97 + i * i % 7) as c, chr(97 + i / 60) as s from generate_series(0, 299) as i"
+    )
+    interface.declare("t", quasi_identifiers=["a", "b", "c"], sensitive=["s"])
+    interface.anonymize("t", 4, method="greedy")
+    report = interface.release_report("t")
+    names = ["a", "b", "c", "s"]
+    table = counted(interface, "select a, b, c, s from t")
+    hidden = counted(interface, "select a, b, c, s, kanon_suppressed from safe.t")
+    assert any(row[4] for row in hidden)
+    errors: dict[int, list[tuple[float, float]]] = {2: [], 3: []}
+    found = {tuple(one["columns"]): one for one in report["associations"]["changed_most"]}
+    assert len(found) == report["associations"]["pairs"] == 6
+    for size in (2, 3):
+        for places in combinations(range(4), size):
+            before = [tuple(row[place] for place in places) for row in table]
+            after = [
+                tuple(row[place] for place in places)
+                for row in hidden
+                if not {names[place] for place in places} & set(row[4])
+            ]
+            if size == 2:
+                pair = found[tuple(names[place] for place in places)]
+                assert pair["before"] == pytest.approx(cramer(before), abs=0.00501)  # type: ignore[arg-type]
+                assert pair["after"] == pytest.approx(cramer(after), abs=0.00501)  # type: ignore[arg-type]
+            true, seen = Counter(before), Counter(after)
+            factor = 300 / len(after)
+            errors[size].append(
+                (
+                    sum(abs(seen[cell] - true[cell]) for cell in true | seen) / 300,
+                    sum(abs(seen[cell] * factor - true[cell]) for cell in true | seen) / 300,
+                )
+            )
+    for size, name in ((2, "two"), (3, "three")):
+        counts = report["counts"][name]
+        assert counts["tables"] == len(errors[size])
+        assert counts["as_published"] == pytest.approx(
+            sum(one for one, _ in errors[size]) / len(errors[size]), abs=0.000501
+        )
+        assert counts["scaled"] == pytest.approx(
+            sum(one for _, one in errors[size]) / len(errors[size]), abs=0.000501
+        )
+
+
+def outputs(dsn: str, release: str, folder: Path) -> Iterator[str]:
+    for options in (("--html", str(folder / "page.html")), ("--markdown",), ("--json",), ()):
+        answer = CliRunner().invoke(app, ["report", release, "--dsn", dsn, *options])
+        assert answer.exit_code == 0, answer.output
+        yield answer.stdout
+    yield (folder / "page.html").read_text(encoding="utf-8")
+
+
+def counts_in(report: dict[str, Any]) -> Iterator[int]:
+    """Yield all counts of rows or people."""
+    yield from (report["rows"], report["people"], report["smallest_class"], report["suppressed_cells"])
+    if report["table_rows"] is not None:
+        yield report["table_rows"]
+    for one in report["columns"]:
+        yield one["suppressed"]
+        for value in one["values"] + ((one["vanished"] or {}).get("named") or []):
+            yield from (value[side] for side in ("before", "after") if value.get(side) is not None)
+    for one in report["class_sizes"]:
+        yield from (one["before"], one["after"])
+
+
+@pytest.mark.only_through("server")
+@pytest.mark.parametrize("entity", [None, "person"])
+@pytest.mark.parametrize("change", ["select 1", NEWCOMER, "delete from patients where person = 7", THREE])
+def test_no_value_and_no_count_of_fewer_than_k_people_is_told(
+    hospital: Interface, tmp_path: Path, entity: str | None, change: str
+) -> None:
+    declared(hospital, entity=entity)
+    hospital.connection.execute("update patients set diagnosis = 'verysecret' where id in (3, 4)")
+    hospital.connection.execute("select pg_stat_force_next_flush()")
+    hospital.anonymize("patients", K, method="greedy")
+    hospital.connection.execute(change.encode())
+    people = "id" if entity is None else "person"
+    texts = list(outputs(hospital.dsn, "patients", tmp_path))
+    report = json.loads(texts[2])
+    assert report["table_has_changed"] == (change != "select 1")
+    assert all(number == 0 or number >= K for number in counts_in(report))
+    for name in ("age", "sex", "zip", "town", "diagnosis"):
+        few = counted(
+            hospital,
+            f"select {name} from patients where {name} is not null"
+            f" group by {name} having count(distinct {people}) < {K}",
+        )
+        for (value,) in few:
+            assert not any(re.search(rf"\b{re.escape(value)}\b", text) for text in texts), value
+    assert any("verysecret" in str(row) for row in counted(hospital, "select diagnosis from safe.patients"))
+
+
+@pytest.mark.parametrize("change", [ONE_OF_MANY, "delete from patients where id = 100"])
+def test_who_came_or_went_alone_is_not_told_by_comparing(hospital: Interface, change: str) -> None:
+    declared(hospital)
+    hospital.anonymize("patients", K, method="greedy")
+    hospital.connection.execute(change.encode())
+    report = hospital.release_report("patients")
+    assert report["table_has_changed"]
+    assert report["table_rows"] is None
+    for one in report["columns"]:
+        assert not one["is_compared"]
+        assert one["vanished"] is None
+        assert all(value["before"] is None for value in one["values"])
+
+
+def test_with_k_people_more_buckets_differ_in_nobody_or_k_people(hospital: Interface) -> None:
+    declared(hospital)
+    hospital.anonymize("patients", K, method="greedy", quasi_identifiers=["sex"])
+    hospital.connection.execute(
+        b"insert into patients select 900 + i, 900 + i, 'age21', case i when 1 then 'Female' else 'Male' end,"
+        b" 'Z1', 'illness' || i % 3, 'rare1', 30 from generate_series(1, 9) as i"
+    )
+    report = hospital.release_report("patients")
+    assert report["table_has_changed"]
+    found = column(report, "sex")
+    # one woman more: she is among the others
+    assert [one["value"] for one in found["values"]] == ["(other values)"]
+    assert found["values"][0]["before"] - found["values"][0]["after"] >= K
+
+
+def test_published_nodes_are_counted_at_one_level(hospital: Interface) -> None:
+    declared(hospital)
+    hospital.anonymize(
+        "patients", K, quasi_identifiers=["income", "sex"], method="greedy",
+        hierarchies={"income": {"builder": "intervals", "width": 50, "factor": 2}},
+    )  # fmt: skip
+    found = column(hospital.release_report("patients"), "income")
+    assert found["shown_level"] >= 1
+    assert sum(found["levels"]) == pytest.approx(1, abs=1e-3)
+    for one in found["values"]:
+        ((before, after),) = counted(
+            hospital,
+            f"select (select count(*) from patients where income <@ {one['value']!r}::int4range),"
+            f" (select count(*) from safe.patients where income <@ {one['value']!r}::int4range)",
+        )
+        assert (one["before"], one["after"]) == (rounded(before, K), after)
+
+
+def test_nothing_depends_on_the_settings_of_a_session(hospital: Interface) -> None:
+    hospital.connection.execute(
+        b"alter table patients add moment timestamptz, add day date, add price float8, add span interval;"
+        b"update patients set moment = timestamptz '2020-03-29 00:30+00' + id * interval '17 hours',"
+        b" day = date '1990-01-01' + id % 4, price = id % 3 + 0.1, span = id % 3 * interval '90 minutes'"
+    )
+    hospital.declare("patients", quasi_identifiers=["sex", "day", "span"], sensitive=["moment", "price"])
+    hospital.anonymize("patients", K, method="greedy")
+    first = hospital.release_report("patients")
+    for setting in ("timezone = 'Asia/Tokyo'", "datestyle = 'SQL, DMY'", "intervalstyle = 'iso_8601'"):
+        hospital.connection.execute(f"set {setting}".encode())
+        assert hospital.release_report("patients") == first
+
+
+def test_a_release_whose_table_was_dropped_has_what_is_recorded(hospital: Interface, tmp_path: Path) -> None:
+    declared(hospital)
+    hospital.anonymize("patients", K, method="greedy")
+    whole = hospital.release_report("patients")
+    hospital.connection.execute(b"drop table patients cascade")
+    report = hospital.release_report("patients")
+    assert "columns" not in report
+    same = ("guarantee", "not_promised", "proof", "rows", "people", "suppressed_cells")
+    assert [report[key] for key in same] == [whole[key] for key in same]
+    assert all("was dropped" in text for text in outputs(hospital.dsn, "patients", tmp_path) if text)
+
+
+@pytest.mark.parametrize("kind", ["over_time", "remember"])
+def test_other_releases_are_reported_too(hospital: Interface, kind: str) -> None:
+    hospital.connection.execute(b"alter table patients add primary key (id)")
+    declared(hospital, entity="person")
+    hospital.anonymize("patients", K, method="greedy", **{kind: {} if kind == "over_time" else 2})
+    report = hospital.release_report("safe.patients")
+    assert report["version"] == 1
+    ((rows,),) = counted(hospital, "select count(*) from safe.patients")
+    assert report["rows"] == rows
+    assert column(report, "sex")["is_compared"]
+
+
+def test_who_may_not_read_the_table_is_refused(hospital: Interface) -> None:
+    declared(hospital)
+    hospital.anonymize("patients", K, method="greedy")
+    with role(hospital.dsn, "curator", "IN ROLE kanon_curator, kanon_owner") as curator:
+        with interface_of(curator, hospital) as theirs, pytest.raises(NotPermitted):
+            theirs.release_report("patients")
+        hospital.connection.execute(f"grant select on patients to {curator}".encode())
+        with interface_of(curator, hospital) as theirs:
+            assert theirs.release_report("patients")["rows"] == 200
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda one: one.release_report("nobody"), UnknownName),
+        (lambda one: one.release_report(None), KanonError),
+        (lambda one: one.release_report("patients", time_limit=0), InputError),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(
+    hospital: Interface, call: Callable[[Interface], Any], kind: type[KanonError]
+) -> None:
+    declared(hospital)
+    hospital.anonymize("patients", K, method="greedy")
+    with pytest.raises(kind):
+        call(hospital)
+
+
+def test_the_curve_marks_no_k_that_nobody_could_have(hospital: Interface) -> None:
+    declared(hospital)
+    hospital.anonymize("patients", K, method="greedy", quasi_identifiers=["sex", "zip"])
+    report = hospital.release_report("patients", curve=True, time_limit=2)
+    assert [point["k"] for point in report["curve"]] == [2, 3, 4, 5, 10, 25, 50, 100]
+    ((share,),) = counted(
+        hospital,
+        "select suppressed_share from kanon_curve('patients', '{5}', '{sex,zip}', time_limit => '1 s')",
+    )
+    assert report["curve"][3]["suppressed_share"] == pytest.approx(share, abs=1e-3)
+
+
+def test_both_interfaces_say_the_same(both_interfaces: tuple[Interface, Interface]) -> None:
+    one, other = both_interfaces
+    one.connection.execute(ROWS.encode())
+    declared(one, entity="person")
+    one.anonymize("patients", K, method="greedy", l=2)
+    with psycopg.connect(one.dsn):
+        assert one.release_report("patients") == other.release_report("patients")
