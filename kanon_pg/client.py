@@ -305,15 +305,15 @@ def composition(
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:
     """Bring a release up to date with its base relation."""
     check_argument("release", "name", release)
-    with as_owner(target, on_progress=on_progress) as (db, _):
-        releasing.refresh(db, release)
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        releasing.refresh(db, release, role=role)
 
 
 def drop(target: Target, release: str) -> None:
     """Remove a release with everything behind it."""
     check_argument("release", "name", release)
-    with as_owner(target) as (db, _):
-        releasing.drop(db, release)
+    with as_owner(target) as (db, role):
+        releasing.drop(db, release, role=role)
 
 
 def erase(target: Target, release: str, *person: str) -> None:
