@@ -24,6 +24,7 @@ DATABASES = "Any database"
 TABLES = "Tables"
 RELEASES = "Releases"
 HIERARCHIES = "Hierarchies"
+POLICY = "Policy as a file"
 GROUPS = "Groups of one column"
 QUERIES = "Queries"
 
@@ -96,6 +97,9 @@ COMMANDS = {
     "releases": CommandEntry("release", "releases", RELEASES),
     "composition": CommandEntry("release", "composition", RELEASES),
     "certificate": CommandEntry("release", "certificate", RELEASES),
+    "policy export": CommandEntry("policy", "export", POLICY),
+    "policy apply": CommandEntry("policy", "apply", POLICY),
+    "policy schema": CommandEntry("policy", "print_schema", POLICY),
     "hierarchy build": CommandEntry("hierarchy", "build", HIERARCHIES),
     "hierarchy load": CommandEntry("hierarchy", "load", HIERARCHIES),
     "hierarchy list": CommandEntry("hierarchy", "list_all", HIERARCHIES),

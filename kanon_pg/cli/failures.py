@@ -33,7 +33,7 @@ def known_errors() -> Iterator[None]:
                 raise
 
 
-_EXTRAS = {"matplotlib": "plots", "pyarrow": "files"}
+_EXTRAS = {"matplotlib": "plots", "pyarrow": "files", "ruamel": "policy", "jsonschema": "policy"}
 """Which extra of the package brings a library."""
 
 

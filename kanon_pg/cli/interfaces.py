@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,7 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.statements import statement
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
 from kanon_pg.hierarchies.storage import hierarchy_in
+from kanon_pg.queries.request import PROTECT
 from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.compare.composition import COMPOSITION, Composition
@@ -66,6 +67,16 @@ class ServerInterface:
         """Link a table, see `kanon_pg.client.link`."""
         with self._calling() as db:
             _call(db, LINK, "call_link", arguments)
+
+    def protect(self, arguments: Arguments) -> None:
+        """Let a table answer queries, see `kanon_pg.client.protect`."""
+        with self._reporting() as db:
+            _call(db, PROTECT, "call_protect", arguments)
+
+    def erase(self, release: str, person: Sequence[str]) -> None:
+        """Erase a person, see `kanon_pg.client.erase`."""
+        with self._reporting() as db:
+            db.row(statement("call_erase"), _checked(release), list(person))
 
     def run(self, function: str, name: str) -> None:
         """Call a function of one release or hierarchy that returns nothing, like ``kanon_refresh``."""

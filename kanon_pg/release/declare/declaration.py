@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable, require_readable
 from kanon_pg.db.history import record_event
@@ -63,7 +64,8 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     if roles.entity is None and people is None:
         notice_repeated_identifiers(db, facts, roles.identifiers)
     renew_linked(db, facts, role)
-    record_event(db, "declare", facts.identifier, role, **roles.groups(), entity=roles.entity)
+    declared: dict[str, Any] = {**roles.groups(), "entity": roles.entity}
+    record_event(db, "declare", facts.identifier, role, **declared)
 
 
 def renew_row_types(db: Database, facts: RelationFacts, role: str) -> None:
