@@ -60,6 +60,8 @@ from kanon_pg.hierarchies.operations import (
 )
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
+from kanon_pg.monitoring import states
+from kanon_pg.monitoring.states import Event, HealthState
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Understood, answer, understand
 from kanon_pg.queries.pending_query import lock_relations
@@ -176,8 +178,10 @@ __all__ = [
     "drop_hierarchy",
     "erase",
     "groups",
+    "health",
     "hierarchies",
     "hierarchy_content",
+    "history",
     "identify",
     "intervals",
     "is_anonymous",
@@ -328,6 +332,18 @@ def releases(target: Target) -> Sequence[Row]:
     """Return all releases with their certificates, by name."""
     with as_owner(target) as (db, _):
         return releasing.releases(db)
+
+
+def health(target: Target) -> list[HealthState]:
+    """Say how each release and each table that answers queries is, and what needs doing."""
+    with as_owner(target) as (db, _):
+        return states.health(db)
+
+
+def history(target: Target, most: int | None = None) -> list[Event]:
+    """Return who did what when, the latest last; all of it, or the last `most` entries."""
+    with as_owner(target) as (db, _):
+        return states.history(db, most)
 
 
 def measure(

@@ -18,22 +18,27 @@ from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
 from kanon_pg.policy.document import read_document, schema, written
 from kanon_pg.policy.existing import existing
+from kanon_pg.tables.complete_file import complete_or_absent
 
 DIFFERS = 4
 """Exit code if a database is not what its policy says."""
 
 
 def export(
+    file: Annotated[
+        Path | None, typer.Argument(help="File to write.", show_default="standard output")
+    ] = None,
     values: Annotated[
         bool, typer.Option("--values", help="Write out the values of hierarchies that no builder made.")
     ] = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Print what is declared, linked, stored, published, protected and granted, as a policy.
+    """Write what is declared, linked, stored, published, protected and granted, as a policy.
 
-    It is YAML. It has the names of columns and roles, and the settings of hierarchies, but no values of
-    tables; hierarchies that were stored from rows or tables are only named, unless --values is given.
+    It is YAML, with --json JSON. It has the names of columns and roles, and the settings of hierarchies, but
+    no values of tables; hierarchies that were stored from rows or tables are only named, unless --values
+    is given.
     """
     with errors_as(as_json):
         with opened_interface(dsn) as interface, installed(interface.connection):
@@ -45,7 +50,13 @@ def export(
                     f"release {name} has a hierarchy of its own, whose settings are not recorded: "
                     "complete it, or store the hierarchy and name it"
                 )
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else written(found), nl=as_json)
+        text = f"{json.dumps(found, ensure_ascii=False, indent=2)}\n" if as_json else written(found)
+        if file is None:
+            typer.echo(text, nl=False)
+        else:
+            with complete_or_absent(file, "The policy") as made:
+                made.write(text.encode())
+            note(f"the policy is in {file}")
 
 
 def apply(
@@ -76,8 +87,9 @@ def apply(
             raise typer.Exit(DIFFERS)
 
 
-def print_schema() -> None:
+def print_schema(as_json: Json = True) -> None:
     """Print the JSON schema of policies, with which editors complete and check them."""
+    del as_json  # it is JSON anyway
     typer.echo(json.dumps(schema(), indent=2))
 
 

@@ -22,3 +22,16 @@ LEFT JOIN kanon.series AS s ON s.release = r.name
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
 LEFT JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE r.name = $2::text
+
+-- name: list_health(): How releases and tables that answer queries are.
+SELECT h.kind, h.object, h.k, extract(EPOCH FROM h.age)::double precision AS age, h.changes_since, h.rows, h.missing_rows, h.guard,
+    h.pending_people, h.longest_wait, h.withheld_rows, h.retained_rows, h.ledger, h.epsilon_left, h.share_left, h.advice
+FROM kanon.health AS h ORDER BY h.kind DESC, h.object
+
+-- name: list_history(integer): Who did what when, the last of it; NULL for all.
+SELECT e.happened_at, e.operation, e.object, e.role, e.login, e.details
+FROM (
+    SELECT pg_catalog.to_char(h.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || 'Z' AS happened_at, h.operation,
+        h.object, h.role::text AS role, h.login::text AS login, h.details::text AS details
+    FROM kanon.history AS h ORDER BY h.happened_at DESC LIMIT $1::integer
+) AS e ORDER BY e.happened_at

@@ -35,7 +35,11 @@ SELECT 'release', pg_catalog.format('safe.%I', r.name), CASE WHEN c.oid IS NOT N
         )
         WHEN since.changes > 0 THEN pg_catalog.format('Its table has changed. Bring it up to date: SELECT kanon_refresh(%L);', r.name)
         WHEN counted.missing > 0 AND s.release IS NULL
-            THEN 'Rows are withheld, as too few people share their values. Publish it anew with kanon_anonymize to fit them in.'
+            -- statistics of other sessions' changes come late
+            THEN pg_catalog.format(
+                'Rows of its table are withheld, as too few people share their values, or are new. Bring it up to date: SELECT kanon_refresh(%L); and publish it anew with kanon_anonymize if they stay away.',
+                r.name
+            )
     END
 FROM kanon.release AS r
 LEFT JOIN kanon.series AS s ON s.release = r.name
