@@ -115,8 +115,15 @@ class ServerInterface:
         with self._calling() as db:
             if advance is not None:
                 db.row(statement("set_progress_notices"))
-            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
-            yield db
+
+            def hear(notice: Any) -> None:
+                _pass_on(notice.message_primary or "", advance)
+
+            self.connection.add_notice_handler(hear)
+            try:
+                yield db
+            finally:  # of several calls of one connection, each hears its own
+                self.connection.remove_notice_handler(hear)
 
     @contextmanager
     def _calling(self) -> Iterator[PsycopgDatabase]:

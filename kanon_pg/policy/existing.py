@@ -40,7 +40,7 @@ def existing(db: Database, contents: Contents | None = None) -> Document:
             row["name"]: _hierarchy(row, contents) for row in db.rows(statement("policy_hierarchies"))
         },
         "releases": {
-            row["name"]: {"table": row["table"]} | _given(AnonymizeRequest, json.loads(row["parameters"]))
+            row["name"]: {"table": row["table"]} | _given(AnonymizeRequest, _arguments(row["parameters"]))
             for row in db.rows(statement("policy_releases"))
         },
         "protections": {
@@ -117,6 +117,16 @@ def _hierarchy(row: Mapping[str, Any], contents: Contents | None) -> dict[str, A
         return {"kind": row["kind"]}
     own |= {"shared": True} if row["shared"] else {}
     return own | ({} if row["description"] is None else {"description": row["description"]})
+
+
+def _arguments(recorded: str) -> dict[str, Any]:
+    """Return recorded arguments, with the bare names of hierarchies where there is nothing else to say."""
+    arguments: dict[str, Any] = json.loads(recorded)
+    usual = {"lowest": 0, "loss": "ncp"}
+    for column, one in (arguments["hierarchies"] or {}).items():
+        if one == usual | {"hierarchy": one.get("hierarchy")}:
+            arguments["hierarchies"][column] = one["hierarchy"]
+    return arguments
 
 
 def _given(request: type, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW kanon.health (
     age, -- Time since it was published or last brought up to date by kanon_refresh, or protected.
     changes_since, -- Rows inserted, updated and deleted in the table since then; NULL if unknown. Of TRUNCATE nothing is known.
     rows, -- Rows that the release shows now; NULL if they cannot be counted.
-    missing_rows, -- Rows of the table now less these: withheld, waiting, or newer than the release.
+    missing_rows, -- Rows of the table now less these: withheld, waiting, or newer than the release. Below 0 if it shows more rows, which are gone from the table.
     guard, -- holds: the release is shown, and every class has k people. violated: a class has not. Else what is the matter.
     pending_people, -- See kanon.releases.
     longest_wait, -- See kanon.releases.

@@ -60,6 +60,9 @@ class Policy:
     def run(self, *arguments: str, code: int = 0) -> str:
         answer = CliRunner().invoke(app, ["policy", *arguments, "--dsn", self.dsn])
         assert answer.exit_code == code, (answer.stdout, answer.stderr)
+        notes = [line for line in answer.stderr.splitlines() if line.startswith("note: ")]
+        assert len(notes) == len(set(notes)), notes
+        assert not [line for line in notes if line.startswith("note: kanon: ")]  # phases
         return answer.stdout if code in (0, 4) else answer.stderr
 
     def export(self, *options: str) -> Any:
