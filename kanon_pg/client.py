@@ -69,6 +69,8 @@ from kanon_pg.hierarchies.operations import (
 )
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
+from kanon_pg.monitoring import states
+from kanon_pg.monitoring.states import Event, HealthState
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Understood, answer, understand
 from kanon_pg.queries.pending_query import lock_relations
@@ -196,8 +198,10 @@ __all__ = [
     "dump",
     "erase",
     "groups",
+    "health",
     "hierarchies",
     "hierarchy_content",
+    "history",
     "identify",
     "intervals",
     "is_anonymous",
@@ -337,15 +341,15 @@ def release_report(
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:
     """Bring a release up to date with its base relation."""
     check_argument("release", "name", release)
-    with as_owner(target, on_progress=on_progress) as (db, _):
-        releasing.refresh(db, release)
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        releasing.refresh(db, release, role=role)
 
 
 def drop(target: Target, release: str) -> None:
     """Remove a release with everything behind it."""
     check_argument("release", "name", release)
-    with as_owner(target) as (db, _):
-        releasing.drop(db, release)
+    with as_owner(target) as (db, role):
+        releasing.drop(db, release, role=role)
 
 
 def erase(target: Target, release: str, *person: str) -> None:
@@ -373,6 +377,18 @@ def dump(target: Target, file: BinaryIO, *releases: str) -> DumpReport:
     finally:
         if isinstance(target, str):
             connection.close()
+
+
+def health(target: Target) -> list[HealthState]:
+    """Say how each release and each table that answers queries is, and what needs doing."""
+    with as_owner(target) as (db, _):
+        return states.health(db)
+
+
+def history(target: Target, most: int | None = None) -> list[Event]:
+    """Return who did what when, the latest last; all of it, or the last `most` entries."""
+    with as_owner(target) as (db, _):
+        return states.history(db, most)
 
 
 def measure(

@@ -24,6 +24,18 @@ CREATE TABLE IF NOT EXISTS kanon.declaration (
 );
 COMMENT ON TABLE kanon.declaration IS 'The roles that columns of a table play, as declared with kanon_declare.';
 
+-- Rows are added and never changed: nobody but the table's owner may. No sequence: a restored dump would begin it anew.
+CREATE TABLE IF NOT EXISTS kanon.event (
+    happened_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), -- When it was done.
+    operation text NOT NULL, -- What was called, by the name of the function without kanon.
+    object text NOT NULL, -- The release, table or hierarchy, as SQL wrote it then.
+    details jsonb NOT NULL, -- What else is known of it: table, k, version; no value of a table.
+    role name NOT NULL, -- Whose rights counted.
+    login name NOT NULL DEFAULT SESSION_USER -- Who had logged in.
+);
+CREATE INDEX IF NOT EXISTS event_object ON kanon.event (object, happened_at);
+COMMENT ON TABLE kanon.event IS 'What was declared, published, refreshed, dropped and erased; read kanon.history instead.';
+
 CREATE TABLE IF NOT EXISTS kanon.hierarchy (
     name text NOT NULL, -- Name of the hierarchy.
     version integer NOT NULL CHECK (version >= 1), -- Counts up each time that the name is stored again.
@@ -240,6 +252,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE
     kanon.record_mark, kanon.release, kanon.release_lock, kanon.release_table, kanon.remembered, kanon.secret, kanon.series,
     kanon.version
 TO kanon_owner;
+-- time and login are the server's
+GRANT SELECT, INSERT (operation, object, details, role) ON TABLE kanon.event TO kanon_owner;
 GRANT SELECT ON TABLE kanon.base TO kanon_analyst, kanon_reader;
 GRANT SELECT ON TABLE
     kanon.declaration, kanon.link, kanon.protection, kanon.record, kanon.record_mark, kanon.release

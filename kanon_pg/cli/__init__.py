@@ -1,8 +1,8 @@
 """The command ``kanon``: the same services as in SQL, for a shell.
 
 Exit codes: 0 done; 1 refused or failed, with the reason on standard error; 2 wrong usage; 3 from
-``kanon status``: the private server is not running; 4 from ``kanon audit --fail-on``: the condition holds;
-130 interrupted.
+``kanon status``: the private server is not running; 4 from ``kanon audit --fail-on``: the condition holds,
+and from ``kanon policy apply --check``: something differs; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ app = typer.Typer(
     help="k-anonymity enforced inside PostgreSQL.",
     epilog="Exit codes: 0 done; 1 refused or failed, with the reason on standard error; 2 wrong usage; "
     "3 from `kanon status`: the private server is not running; 4 from `kanon audit --fail-on`: the condition "
-    "holds; 130 interrupted.",
+    "holds, and from `kanon policy apply --check`: something differs; 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

@@ -22,6 +22,7 @@ from kanon_pg.cli.arguments import (
     Seed,
     column_option,
     fields_in,
+    k_option,
     read_patterns,
     split_items,
 )
@@ -44,7 +45,7 @@ from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.measures import MEASURE, Measures
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
-K = Annotated[int, typer.Option("-k", "--k", help="Least size of a class, at least 2.")]
+K = Annotated[int, k_option("Least size of a class, at least 2.")]
 Weight = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Add up this column; people or rows are counted otherwise."),

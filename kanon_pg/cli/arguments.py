@@ -34,6 +34,11 @@ Patterns = Annotated[
 Seed = Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")]
 
 
+def k_option(help_text: str, **settings: Any) -> Any:
+    """Return the option ``-k``, which is written alike in all commands."""
+    return typer.Option("-k", "--k", metavar="NUMBER", help=help_text, **settings)
+
+
 def column_option(
     option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any
 ) -> Any:

@@ -24,7 +24,7 @@ from kanon_pg.audit.findings import AuditResult, CombinedClasses, Suggestion, Vi
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli import markdown
-from kanon_pg.cli.arguments import AnyRelation, Relation, column_option, fields_in
+from kanon_pg.cli.arguments import AnyRelation, Relation, column_option, fields_in, k_option
 from kanon_pg.cli.connection import Dsn, answer_of, connected
 from kanon_pg.cli.interfaces import ServerInterface
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
@@ -192,7 +192,7 @@ _SUGGESTION_HEADINGS = ("column", "role", "values", "unique", "missing", "hierar
 
 K = Annotated[
     int | None,
-    typer.Option("-k", metavar="K", help="Fewest people that may share their values; that of --fail-on."),
+    k_option("Fewest people that may share their values; that of --fail-on."),
 ]
 Columns = Annotated[
     list[str] | None,

@@ -24,6 +24,8 @@ DATABASES = "Any database"
 TABLES = "Tables"
 RELEASES = "Releases"
 HIERARCHIES = "Hierarchies"
+POLICY = "Policy as a file"
+MONITORING = "Monitoring"
 GROUPS = "Groups of one column"
 QUERIES = "Queries"
 
@@ -88,6 +90,7 @@ COMMANDS = {
     "links": CommandEntry("release", "links", RELEASES),
     "anonymize": CommandEntry("release", "anonymize", RELEASES),
     "refresh": CommandEntry("release", "refresh", RELEASES),
+    "erase": CommandEntry("release", "erase", RELEASES),
     "drop": CommandEntry("release", "drop", RELEASES),
     "audit": CommandEntry("audit", "audit", RELEASES),
     "risk": CommandEntry("analyses", "risk", RELEASES),
@@ -98,6 +101,12 @@ COMMANDS = {
     "report": CommandEntry("report", "report", RELEASES),
     "composition": CommandEntry("release", "composition", RELEASES),
     "certificate": CommandEntry("release", "certificate", RELEASES),
+    "policy export": CommandEntry("policy", "export", POLICY),
+    "policy apply": CommandEntry("policy", "apply", POLICY),
+    "policy schema": CommandEntry("policy", "print_schema", POLICY),
+    "health": CommandEntry("monitor", "health", MONITORING),
+    "history": CommandEntry("monitor", "history", MONITORING),
+    "metrics": CommandEntry("monitor", "metrics", MONITORING),
     "hierarchy build": CommandEntry("hierarchy", "build", HIERARCHIES),
     "hierarchy load": CommandEntry("hierarchy", "load", HIERARCHIES),
     "hierarchy list": CommandEntry("hierarchy", "list_all", HIERARCHIES),
@@ -108,6 +117,8 @@ COMMANDS = {
     "group labels": CommandEntry("analyses", "labels", GROUPS),
     "group regions": CommandEntry("analyses", "regions", GROUPS),
     "group rectangles": CommandEntry("analyses", "rectangles", GROUPS),
+    "protect": CommandEntry("queries", "protect", QUERIES),
+    "unprotect": CommandEntry("queries", "unprotect", QUERIES),
     "query": CommandEntry("queries", "query", QUERIES),
     "check-query": CommandEntry("queries", "check_query", QUERIES),
 }

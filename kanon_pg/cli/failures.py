@@ -33,7 +33,13 @@ def known_errors() -> Iterator[None]:
                 raise
 
 
-_EXTRAS = {"matplotlib": "plots", "pyarrow": "files"}
+_EXTRAS = {
+    "matplotlib": "plots",
+    "pyarrow": "files",
+    "ruamel": "policy",
+    "jsonschema": "policy",
+    "prometheus_client": "metrics",
+}
 """Which extra of the package brings a library."""
 
 
@@ -55,5 +61,5 @@ def _extras_required() -> Iterator[None]:
         raise InstallError(
             f"This needs the library {library}, which is not installed.",
             hint=f"pip install 'kanon_pg[{_EXTRAS[library]}]', or all that the commands need: "
-            f"'kanon_pg[{','.join(_EXTRAS.values())}]'.",
+            f"'kanon_pg[{','.join(dict.fromkeys(_EXTRAS.values()))}]'.",
         ) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +28,7 @@ from kanon_pg.hierarchies.operations import (
     MISSING_VALUES,
 )
 from kanon_pg.hierarchies.storage import hierarchy_in
+from kanon_pg.queries.request import PROTECT
 from kanon_pg.relations.arguments import check_time_limit
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.compare.composition import COMPOSITION, Composition
@@ -82,6 +83,16 @@ class ServerInterface:
         with self._calling() as db:
             _call(db, LINK, "call_link", arguments)
 
+    def protect(self, arguments: Arguments) -> None:
+        """Let a table answer queries, see `kanon_pg.client.protect`."""
+        with self._reporting() as db:
+            _call(db, PROTECT, "call_protect", arguments)
+
+    def erase(self, release: str, person: Sequence[str]) -> None:
+        """Erase a person, see `kanon_pg.client.erase`."""
+        with self._reporting() as db:
+            db.row(statement("call_erase"), _checked(release), list(person))
+
     def run(self, function: str, name: str) -> None:
         """Call a function of one release or hierarchy that returns nothing, like ``kanon_refresh``."""
         with self._reporting() as db:
@@ -126,8 +137,15 @@ class ServerInterface:
         with self._calling() as db:
             if advance is not None:
                 db.row(statement("set_progress_notices"))
-            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
-            yield db
+
+            def hear(notice: Any) -> None:
+                _pass_on(notice.message_primary or "", advance)
+
+            self.connection.add_notice_handler(hear)
+            try:
+                yield db
+            finally:  # of several calls of one connection, each hears its own
+                self.connection.remove_notice_handler(hear)
 
     @contextmanager
     def _calling(self) -> Iterator[PsycopgDatabase]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -51,6 +51,19 @@ def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None
         typer.echo(rendered)
     else:
         lay_out(rendered)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedAction:
+    """Something that was done and has no figures to report."""
+
+    action: str
+    object: str
+
+
+def show_done(action: str, name: str, as_json: bool) -> None:
+    """Print that something was done to a table or release."""
+    show(CompletedAction(action, name), as_json, lambda done: f"{done.action} {done.object}")
 
 
 def lay_out(*parts: Any) -> None:

@@ -19,8 +19,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from kanon_pg.cli.arguments import Relation, k_option, read_json
 from kanon_pg.cli.connection import Dsn, chosen_dsn, connected
-from kanon_pg.cli.output import Json, errors_as, lay_out
+from kanon_pg.cli.interfaces import opened_interface
+from kanon_pg.cli.output import Json, errors_as, lay_out, show_done
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, TextRows
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InputError
@@ -30,6 +32,37 @@ from kanon_pg.gateway.state import ClientLimits
 QueryText = Annotated[
     str, typer.Argument(help="One SELECT; - reads it from standard input.", metavar="QUERY")
 ]
+
+
+def protect(
+    relation: Relation,
+    k: Annotated[int, k_option("Fewest people behind every part of an answer, 2 to 100.")] = 5,
+    options: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Further rules, noise among them; @FILE reads a file.")
+    ] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Let analysts ask about a table.
+
+    At least k people stand behind every part of an answer. Protecting it again replaces its rules.
+    """
+    with errors_as(as_json):
+        rules = None if options is None else read_json(options, "options", example='{"mode": "reject"}')
+        with opened_interface(dsn) as interface:
+            interface.protect({"relation": relation, "k": k, "options": rules})
+        show_done("protected", relation, as_json)
+
+
+def unprotect(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
+    """Let nobody ask about a table any more.
+
+    The record of answers stays.
+    """
+    with errors_as(as_json):
+        with opened_interface(dsn) as interface:
+            interface.run_on_table("kanon_unprotect", relation)
+        show_done("unprotected", relation, as_json)
 
 
 def query(

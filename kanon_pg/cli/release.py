@@ -21,12 +21,13 @@ from kanon_pg.cli.arguments import (
     Seed,
     column_option,
     fields_in,
+    k_option,
     read_json,
     read_patterns,
 )
 from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.interfaces import opened_interface
-from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show, show_done
 from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
@@ -40,14 +41,6 @@ from kanon_pg.release.declare.linking import LINK
 from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 from kanon_pg.release.publish.report import ReleaseReport
 from kanon_pg.tables.complete_file import complete_or_absent
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedAction:
-    """Something that was done and has no figures to report."""
-
-    action: str
-    object: str
 
 
 def declare(
@@ -84,7 +77,7 @@ def declare(
         arguments["weights"] = _weights(weights or [])
         with opened_interface(dsn) as interface:
             interface.declare(arguments)
-        _show_done("declared", relation, as_json)
+        show_done("declared", relation, as_json)
 
 
 def undeclare(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
@@ -95,7 +88,7 @@ def undeclare(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> Non
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
             interface.run_on_table("kanon_undeclare", relation)
-        _show_done("undeclared", relation, as_json)
+        show_done("undeclared", relation, as_json)
 
 
 def link(
@@ -116,7 +109,7 @@ def link(
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
             interface.link(arguments)
-        _show_done("linked", child, as_json)
+        show_done("linked", child, as_json)
 
 
 def unlink(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
@@ -124,7 +117,7 @@ def unlink(relation: Relation, dsn: Dsn = None, as_json: Json = False) -> None:
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
             interface.run_on_table("kanon_unlink", relation)
-        _show_done("unlinked", relation, as_json)
+        show_done("unlinked", relation, as_json)
 
 
 def links(dsn: Dsn = None, as_json: Json = False) -> None:
@@ -149,7 +142,7 @@ def refresh(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
         with opened_interface(dsn) as interface, progress_bar(not as_json) as advance:
             advance("refreshing", None)
             interface.run("kanon_refresh", release)
-        _show_done("refreshed", release, as_json)
+        show_done("refreshed", release, as_json)
 
 
 def drop(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
@@ -157,7 +150,27 @@ def drop(release: Release, dsn: Dsn = None, as_json: Json = False) -> None:
     with errors_as(as_json):
         with opened_interface(dsn) as interface:
             interface.run("kanon_drop", release)
-        _show_done("dropped", release, as_json)
+        show_done("dropped", release, as_json)
+
+
+def erase(
+    release: Release,
+    person: Annotated[
+        list[str],
+        typer.Argument(help="Value of the column that identifies people, else those of the primary key."),
+    ],
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Erase a person from a release over time, and from remembered versions.
+
+    Delete the person's rows from the table first. A version without their cohorts is published at once.
+    """
+    with errors_as(as_json):
+        with opened_interface(dsn) as interface:
+            interface.erase(release, person)
+        # who it was stays off the screen and out of logs
+        show_done("erased a person from", release, as_json)
 
 
 def releases(dsn: Dsn = None, as_json: Json = False) -> None:
@@ -169,10 +182,6 @@ def releases(dsn: Dsn = None, as_json: Json = False) -> None:
         with connected(dsn) as connection, installed(connection):
             found = [ListedRelease(**row) for row in releasing.releases(PsycopgDatabase(connection))]
         show(found, as_json, release_table)
-
-
-def _show_done(action: str, name: str, as_json: bool) -> None:
-    show(CompletedAction(action, name), as_json, lambda done: f"{done.action} {done.object}")
 
 
 def _weights(given: list[str]) -> dict[str, float] | None:
@@ -245,7 +254,7 @@ class ListedRelease:
 def release_table(releases: Sequence[ListedRelease]) -> Table | str:
     """Lay out releases, one per line."""
     if not releases:
-        return "There are no releases yet; `kanon anonymize TABLE K` makes one."
+        return "There are no releases yet; `kanon anonymize TABLE -k 5` makes one."
     headings = ("release", "table", "k", "people", "classes", "suppressed", "gap", "changes", "published")
     rows = [
         (
@@ -294,7 +303,7 @@ def _gap(gap: float | None, optimal: bool, ended: Termination | None = None) -> 
     return f"{words} ({ended})" if ended is not None and ended.is_cut else words
 
 
-People = Annotated[int, typer.Argument(help="Fewest people per class, at least 2.", metavar="K")]
+People = Annotated[int, k_option("Fewest people per class, at least 2.")]
 QuasiIdentifiers = Annotated[
     list[str] | None, column_option("--quasi-identifier", "In place of the declared ones.")
 ]
@@ -525,9 +534,7 @@ def composition(
     releases: Annotated[
         list[str], typer.Argument(help="Releases of one table, and remembered versions: patients@3.")
     ],
-    k: Annotated[
-        int | None, typer.Option("--k", metavar="NUMBER", help="Fewest people.", show_default="their least k")
-    ] = None,
+    k: Annotated[int | None, k_option("Fewest people.", show_default="their least k")] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

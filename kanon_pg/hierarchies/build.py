@@ -323,4 +323,5 @@ def build(
     hierarchy = builder.build(column_values(db, relation, column), builder_spec)
     builder_spec.done()
     output = range_type(column.base_type) if builder.makes_ranges else None
-    return HierarchyDefinition(hierarchy, output or TEXT, name, dict(spec), kept)
+    source = {"table": str(relation.identifier), "column": column.name}
+    return HierarchyDefinition(hierarchy, output or TEXT, name, {**spec, **source}, kept)

@@ -14,6 +14,7 @@ from typing import Any
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.failures import UNIQUE_VIOLATION
+from kanon_pg.db.history import record_event
 from kanon_pg.db.identifiers import Fragment, Identifier, array_element
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
@@ -89,6 +90,7 @@ def store(db: Database, name: str | None, definition: HierarchyDefinition, role:
     _insert_values(db, name, version, hierarchy)
     if definition.output in ELEMENTS:
         _require_nested_ranges(db, name, version, definition)
+    record_event(db, "hierarchy_store", Identifier.of(name), role, version=version, kind=definition.kind)
     return stored_hierarchy(db, name, role, version)
 
 
@@ -96,6 +98,7 @@ def drop(db: Database, name: str, role: str) -> None:
     """Forget a hierarchy with all its versions; releases that were made with it keep their copies."""
     _require_owned(db, name, role)
     db.execute(statement("hierarchy_drop"), name)
+    record_event(db, "hierarchy_drop", Identifier.of(name), role)
 
 
 def read(db: Database, stored: StoredHierarchy) -> GeneralizationHierarchy:

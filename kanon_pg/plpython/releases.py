@@ -78,12 +78,12 @@ def composition(*arguments: SqlValue) -> list[dict[str, Any]]:
 
 def refresh(release: SqlValue) -> None:
     """Serve ``kanon_refresh``."""
-    serve(lambda db: releasing.refresh(db, release))
+    serve(lambda db: releasing.refresh(db, release, role=requesting_role(db, "refresh")))
 
 
 def drop(release: SqlValue) -> None:
     """Serve ``kanon_drop``."""
-    serve(lambda db: releasing.drop(db, release))
+    serve(lambda db: releasing.drop(db, release, role=requesting_role(db, "drop")))
 
 
 def erase(release: SqlValue, person: SqlValue) -> None:

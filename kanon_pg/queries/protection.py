@@ -8,6 +8,7 @@ from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, describe, require_readable
 from kanon_pg.db.citus import reads_tables_of_citus
+from kanon_pg.db.history import record_event
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
@@ -54,6 +55,7 @@ def protect(
     check_beside_queries(db, relation=facts.oid)
     if made.protection is not None:
         begin_record(db, made.protection.space, rules.k, role, folder=folder)
+    record_event(db, "protect", facts.identifier, role, k=rules.k, noise=rules.noise is not None)
 
 
 def _require_noise(db: Database, facts: RelationFacts, rules: ProtectionRules) -> None:
@@ -140,3 +142,4 @@ def unprotect(db: Database, relation: str, *, role: str) -> None:
             f"Relation {facts.identifier} does not answer queries.",
             hint="SELECT * FROM kanon.protections lists those that do.",
         )
+    record_event(db, "unprotect", facts.identifier, role)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
+from kanon_pg.db.history import record_release_event
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import gather_statistics, reading
@@ -32,7 +33,13 @@ from kanon_pg.release.plan.base import OWNER, require_readable_base
 from kanon_pg.release.plan.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.plan.planning import plan_release, recorded_plan
 from kanon_pg.release.plan.pseudonyms import make_secret
-from kanon_pg.release.plan.record import ReleaseRecord, existing_release, find_release, is_shown
+from kanon_pg.release.plan.record import (
+    ReleaseRecord,
+    base_changes,
+    existing_release,
+    find_release,
+    is_shown,
+)
 from kanon_pg.release.plan.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.publish.building import BuiltRelease, build_release
 from kanon_pg.release.publish.much_suppressed import notice_much_suppressed
@@ -156,6 +163,7 @@ def _publish(
         notice_telling(db, work.plan, names.storage, rows=built.rows)
         name_storage(db, plan.name, names.storage)
     notice_much_suppressed(db, request, plan, report)
+    record_release_event(db, "anonymize", plan.name, work.role, built.changes)
     return report
 
 
@@ -178,13 +186,15 @@ def _version_to_remember(work: PublishingCall, previous: ReleaseRecord | None) -
     return versions[0].number + 1 if versions else 1
 
 
-def refresh(db: Database, release: str) -> None:
+def refresh(db: Database, release: str, *, role: str) -> None:
     """Bring a release up to date with its base relation, with the same rules.
 
     Parameters
     ----------
     release : str
         See `kanon_pg.release.plan.record.existing_release`.
+    role : str
+        Who asked for it, for the history.
 
     Raises
     ------
@@ -194,13 +204,15 @@ def refresh(db: Database, release: str) -> None:
         If the base relation has become one that cannot be the base of a release.
     """
     record, generation = _existing_and_alone(db, release)
+    changes = base_changes(db, record.base)
     series = find_series(db, record.name)
     if series is not None:
         memory = memory_budget(db)
         with working_memory(db, memory), exact_text(db):
             next_version(db, record, series, memory=memory)
-        return
-    _refresh_ordinary(db, record, generation)
+    else:
+        _refresh_ordinary(db, record, generation)
+    record_release_event(db, "refresh", record.name, role, changes)
 
 
 def _readable_base(db: Database, record: ReleaseRecord) -> RelationFacts:
@@ -304,8 +316,13 @@ def _notice_unpublished(db: Database, record: ReleaseRecord) -> None:
         )
 
 
-def drop(db: Database, release: str) -> None:
-    """Remove a release with everything behind it.
+def drop(db: Database, release: str, *, role: str) -> None:
+    """Remove a release with everything behind it but what the history says of it.
+
+    Parameters
+    ----------
+    role : str
+        Who asked for it, for the history.
 
     Raises
     ------
@@ -315,6 +332,7 @@ def drop(db: Database, release: str) -> None:
         If other objects depend on its view.
     """
     record, _ = _existing_and_alone(db, release)
+    record_release_event(db, "drop", record.name, role)
     if is_shown(db, record.name, record.base):
         drop_view(db, record.view)
     drop_superseded(db, forget_release(db, record))
@@ -353,9 +371,11 @@ def erase(db: Database, release: str, person: Sequence[str], *, role: str) -> No
             _readable_base(db, record)
             _require_gone(db, record, series.keys, person)
             erase_person(db, record, series, person)
-            return
-        _erase_from_remembered(db, record, person)
-    _refresh_ordinary(db, record, generation)
+        else:
+            _erase_from_remembered(db, record, person)
+    if series is None:
+        _refresh_ordinary(db, record, generation)
+    record_release_event(db, "erase", record.name, role)
 
 
 def _erase_from_remembered(db: Database, record: ReleaseRecord, person: Sequence[str]) -> None:

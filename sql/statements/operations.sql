@@ -54,6 +54,12 @@ SELECT kanon_link({{ arguments }})::text AS done
 -- their order.
 SELECT kanon_release_report({{ arguments }})::text AS report
 
+-- name: call_protect(): Protects a table through the server's own function; its arguments are the parameters, in their order.
+SELECT kanon_protect({{ arguments }})::text AS done
+
+-- name: call_erase(text, text[]): Erases a person from a release through the server's own function.
+SELECT kanon_erase($1::text, $2::text[])::text AS done
+
 -- name: set_progress_notices(): Makes the server's functions report their progress as notices, in this session.
 SELECT pg_catalog.set_config('kanon.progress', 'on', false) AS progress
 

@@ -119,6 +119,8 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     lines += _columns(connection, "kanon.releases", "view")
     lines += _columns(connection, "kanon.published_roles", "view")
     lines += _columns(connection, "kanon.violations", "view")
+    lines += _columns(connection, "kanon.health", "view")
+    lines += _columns(connection, "kanon.history", "view")
     lines += _columns(connection, "kanon.query_log", "view")
     lines += _columns(connection, "kanon.record_states", "view")
     lines += _columns(connection, "kanon.accounts", "view")

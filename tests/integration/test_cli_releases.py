@@ -82,7 +82,7 @@ def test_the_life_of_a_release(people: str, tmp_path: Path, connection: psycopg.
         "--weight=age=2",
     )
     assert declared == {"action": "declared", "object": "people"}
-    report = result(people, "anonymize", "people", "5")
+    report = result(people, "anonymize", "people", "-k", "5")
     assert report["release"] == '"safe"."people"'
     assert report["k"] == 5
     assert report["rows"] == report["people"] == 500
@@ -113,6 +113,7 @@ def test_options_reach_the_solver(people: str) -> None:
     arguments = [
         "anonymize",
         "people",
+        "-k",
         "7",
         "--quasi-identifier=age",
         "--quasi-identifier=sex",
@@ -142,7 +143,7 @@ def test_models_and_class_limits_reach_the_release(people: str, connection: psyc
     }
     options = [f"--{name.replace('_', '-')}={value}" for name, value in asked.items()]
     roles = ["--quasi-identifier=age", "--quasi-identifier=sex", "--sensitive=illness"]
-    report = result(people, "anonymize", "people", "5", *roles, *options)
+    report = result(people, "anonymize", "people", "-k", "5", *roles, *options)
     assert 1 <= report["classes"] <= 400
     recorded = connection.execute("SELECT parameters FROM kanon.releases").fetchone()
     assert recorded is not None
@@ -160,9 +161,9 @@ def test_hierarchies_reach_the_release(people: str, connection: psycopg.Connecti
         '{"builder": "intervals", "width": 3}',
     )
     options = ["--quasi-identifier=age", "--quasi-identifier=sex", "--hierarchy=age=ages"]
-    result(people, "anonymize", "people", "5", *options)
+    result(people, "anonymize", "people", "-k", "5", *options)
     wished = """--hierarchy=sex={"builder": "priority", "lowest": 1}"""
-    report = result(people, "anonymize", "people", "5", *options, wished)
+    report = result(people, "anonymize", "people", "-k", "5", *options, wished)
     assert report["smallest_class"] >= 5
     recorded = connection.execute(
         "SELECT generalized::text[], parameters -> 'hierarchies' FROM kanon.releases"
@@ -181,10 +182,10 @@ def test_hierarchies_reach_the_release(people: str, connection: psycopg.Connecti
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["anonymize", "people", "5", "--patterns={"], "not valid JSON"),
-        (["anonymize", "people", "5", "--patterns=@/nowhere"], "cannot be read"),
-        (["anonymize", "people", "5", "--hierarchy=age"], "not written COLUMN=NAME"),
-        (["anonymize", "people", "5", "--hierarchy=age={"], "not valid"),
+        (["anonymize", "people", "-k", "5", "--patterns={"], "not valid JSON"),
+        (["anonymize", "people", "-k", "5", "--patterns=@/nowhere"], "cannot be read"),
+        (["anonymize", "people", "-k", "5", "--hierarchy=age"], "not written COLUMN=NAME"),
+        (["anonymize", "people", "-k", "5", "--hierarchy=age={"], "not valid"),
         (["declare", "people", "--weight=age"], "COLUMN=NUMBER"),
     ],
 )
@@ -198,15 +199,15 @@ def test_what_only_a_command_can_get_wrong(arguments: list[str], words: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "sqlstate", "words"),
     [
-        (["anonymize", "people", "1"], "KA100", "k must be at least 2"),
-        (["anonymize", "people", "501", "--quasi-identifier=age"], "KA200", "fewer than k"),
-        (["anonymize", "nowhere", "5"], "KA101", "no table or view"),
-        (["anonymize", "people", "5", "--hierarchy=age=nothing"], "KA101", 'no hierarchy "nothing"'),
-        (["anonymize", "people", "5", "--release=" + "n" * 64], "KA100", "longer than 63 bytes"),
-        (["anonymize", "people", "5", "--time-limit=nan"], "KA100", "time_limit must be"),
-        (["anonymize", "people", "5", "--time-limit=inf"], "KA100", "time_limit must be"),
-        (["anonymize", "people", "5", "--time-limit=1e300"], "KA100", "time_limit must be"),
-        (["anonymize", "people", "5", "--time-limit=-1"], "KA100", "time_limit must be"),
+        (["anonymize", "people", "-k", "1"], "KA100", "k must be at least 2"),
+        (["anonymize", "people", "-k", "501", "--quasi-identifier=age"], "KA200", "fewer than k"),
+        (["anonymize", "nowhere", "-k", "5"], "KA101", "no table or view"),
+        (["anonymize", "people", "-k", "5", "--hierarchy=age=nothing"], "KA101", 'no hierarchy "nothing"'),
+        (["anonymize", "people", "-k", "5", "--release=" + "n" * 64], "KA100", "longer than 63 bytes"),
+        (["anonymize", "people", "-k", "5", "--time-limit=nan"], "KA100", "time_limit must be"),
+        (["anonymize", "people", "-k", "5", "--time-limit=inf"], "KA100", "time_limit must be"),
+        (["anonymize", "people", "-k", "5", "--time-limit=1e300"], "KA100", "time_limit must be"),
+        (["anonymize", "people", "-k", "5", "--time-limit=-1"], "KA100", "time_limit must be"),
         (["certificate", "nothing", "nowhere.json", "--time-limit=nan"], "KA100", "time_limit must be"),
         (["declare", "people", "--quasi-identifier=age", "--sensitive=age"], "KA104", "age"),
         (["refresh", "nothing"], "KA101", 'no release "nothing"'),
@@ -224,7 +225,7 @@ def test_refusals_are_json_with_exit_code_1(
 
 
 def test_refusals_for_people_have_message_and_hint(people: str) -> None:
-    output, errors = kanon(people, "anonymize", "people", "1", code=1)
+    output, errors = kanon(people, "anonymize", "people", "-k", "1", code=1)
     assert output == ""
     assert "k must be at least 2" in errors
     assert "hint: " in errors
@@ -232,7 +233,7 @@ def test_refusals_for_people_have_message_and_hint(people: str) -> None:
 
 def test_output_for_people_is_not_cut_off_in_a_pipe(people: str) -> None:
     output, errors = kanon(
-        people, "anonymize", "people", "5", "--quasi-identifier=age", "--quasi-identifier=sex"
+        people, "anonymize", "people", "-k", "5", "--quasi-identifier=age", "--quasi-identifier=sex"
     )
     assert "recounted: the smallest class has" in output
     assert "\x1b" not in output + errors
@@ -242,13 +243,13 @@ def test_output_for_people_is_not_cut_off_in_a_pipe(people: str) -> None:
 
 def test_wrong_usage_has_exit_code_2(people: str) -> None:
     kanon(people, "anonymize", "people", code=2)
-    for arguments in (["anonymize", "people", "x"], ["load", "a.csv"], ["nonsense"]):
+    for arguments in (["anonymize", "people", "-k", "x"], ["load", "a.csv"], ["nonsense"]):
         assert CliRunner().invoke(app, [*arguments, "--dsn", people]).exit_code == 2
 
 
 def test_a_database_without_kanon_says_so(empty_dsn: str, empty_connection: psycopg.Connection) -> None:
     empty_connection.execute("CREATE TABLE people AS SELECT 1 AS a")
-    found = refusal(empty_dsn, "anonymize", "people", "5")
+    found = refusal(empty_dsn, "anonymize", "people", "-k", "5")
     assert found["sqlstate"] == "KA500"
     assert "kanon install" in found["hint"]
     assert refusal(empty_dsn, "releases") == found
@@ -287,7 +288,7 @@ def test_interrupting_leaves_nothing_and_exits_with_130(people: str, connection:
     with psycopg.connect(people) as blocker:
         # The call waits for this lock, so the signal surely meets it at work.
         blocker.execute("LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
-        process = start(people, "anonymize", "people", "5", "--time-limit=300")
+        process = start(people, "anonymize", "people", "-k", "5", "--time-limit=300")
         while not _waiting(connection):
             assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
@@ -311,7 +312,7 @@ def test_releases_are_handed_over_together(
     people: str, tmp_path: Path, connection: psycopg.Connection
 ) -> None:
     for release in ("one", "two"):
-        result(people, "anonymize", "people", "5", "--quasi-identifier=sex", f"--release={release}")
+        result(people, "anonymize", "people", "-k", "5", "--quasi-identifier=sex", f"--release={release}")
     folder = result(people, "export", "--all", str(tmp_path / "all"), "--format=parquet")
     assert [one["release"] for one in folder["releases"]] == ["one", "two"]
     assert parquet.read_table(tmp_path / "all" / "two.parquet").num_rows == 500
@@ -348,3 +349,28 @@ def test_what_is_said_of_a_file_goes_before_what_is_guessed(people: str, tmp_pat
     output, errors = kanon(people, "load", str(path), "noted")
     assert errors.count("note: ") == 3
     assert "note:" not in output
+
+
+def test_a_table_is_protected_and_a_person_erased(people: str) -> None:
+    with psycopg.connect(people, autocommit=True) as connection:
+        connection.execute("alter table people add primary key (id)")
+        result(people, "declare", "people", "--identifier=id", "--quasi-identifier=age")
+        assert result(people, "protect", "people", "-k", "7", "--options", '{"mode": "reject"}') == {
+            "action": "protected",
+            "object": "people",
+        }
+        rules = "select k, mode from kanon.protections"
+        assert connection.execute(rules).fetchall() == [(7, "reject")]
+        assert refusal(people, "protect", "people", "-k", "1")["sqlstate"] == "KA100"
+        assert "not valid JSON" in refusal(people, "protect", "people", "--options={")["message"]
+        result(people, "unprotect", "people")
+        assert connection.execute(rules).fetchall() == []
+        assert refusal(people, "unprotect", "people")["sqlstate"] == "KA101"
+        result(people, "anonymize", "people", "-k", "3", "--remember=2")
+        assert refusal(people, "erase", "people", "8")["sqlstate"] == "KA100"
+        connection.execute("delete from people where id = 8")
+        assert result(people, "erase", "people", "8") == {
+            "action": "erased a person from",
+            "object": "people",
+        }
+        assert refusal(people, "erase", "people", "8")["sqlstate"] == "KA101"

@@ -66,7 +66,7 @@ def shown_again(home: Home) -> list[dict[str, Any]]:
     people = home.folder / "people.csv"
     people.write_text("sex,ward\n" + "F,Oncology\nM,Surgery\n" * 5, encoding="utf-8")
     home.kanon("load", str(people), "people")
-    home.kanon("anonymize", "people", "5")
+    home.kanon("anonymize", "people", "-k", "5")
     home.kanon("uninstall")
     scenes: list[dict[str, Any]] = json.loads(home.kanon("demo", "--json"))["scenes"]
     return scenes

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_pg.db.catalog import describe, require_readable
+from kanon_pg.db.history import record_event
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
@@ -97,6 +98,7 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
     """
     protection = _protection(db, relation, role)
     db.execute(statement("store_record"), protection.space, _new_record(db, protection.k, folder), role)
+    record_event(db, "restart_record", describe(db, relation, role).identifier, role)
 
 
 def _protection(db: Database, relation: str, role: str) -> Protection:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable, require_readable
+from kanon_pg.db.history import record_event
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
@@ -62,6 +64,8 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     if roles.entity is None and people is None:
         notice_repeated_identifiers(db, facts, roles.identifiers)
     renew_linked(db, facts, role)
+    declared: dict[str, Any] = {**roles.groups(), "entity": roles.entity}
+    record_event(db, "declare", facts.identifier, role, **declared)
 
 
 def renew_row_types(db: Database, facts: RelationFacts, role: str) -> None:
@@ -131,6 +135,7 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
             hint="SELECT * FROM kanon.declarations lists them.",
         )
     _drop_row_types_view(db, found[0]["row_types_view"])
+    record_event(db, "undeclare", facts.identifier, role)
 
 
 def _drop_row_types_view(db: Database, name: str | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe_readable
+from kanon_pg.db.history import record_event
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
@@ -93,6 +94,7 @@ def link(db: Database, request: LinkRequest, *, role: str | None = None) -> None
         )
     renew_row_types(db, child, role)
     renew_linked(db, child, role)
+    record_event(db, "link", child.identifier, role, parent=parent.identifier, columns=key["columns"])
 
 
 def unlink(db: Database, relation: str, *, role: str | None = None) -> tuple[int, ...]:
@@ -115,6 +117,7 @@ def unlink(db: Database, relation: str, *, role: str | None = None) -> tuple[int
     _require_unprotected(db, child)
     renew_row_types(db, child, role)
     renew_linked(db, child, role)
+    record_event(db, "unlink", child.identifier, role)
     return above
 
 

@@ -1,6 +1,6 @@
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS {% call served() %}
+AS {% call served("drop") %}
     PERFORM kanon.drop(release);
 {% endcall %};
 COMMENT ON FUNCTION {{ api }}.kanon_drop IS 'Drops a release and everything it is made of; the base table stays.

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 from kanon_pg import __version__
 from kanon_pg.cli import app, commands
 from kanon_pg.cli.commands import COMMANDS, CommandEntry, loaded
-from kanon_pg.cli.output import lay_out, listing, show
-from kanon_pg.cli.release import CompletedAction
+from kanon_pg.cli.output import CompletedAction, lay_out, listing, show
 
 
 def test_summary_is_the_first_line_of_the_docstring() -> None:

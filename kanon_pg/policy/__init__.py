@@ -1,0 +1,5 @@
+"""A policy: what a database of kanon is to have, as one file that people review.
+
+`document` reads, checks and writes the file; `existing` says what a database has, in the same form;
+`differences` compares the two; `applying` carries the differences out.
+"""

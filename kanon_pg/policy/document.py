@@ -1,0 +1,197 @@
+"""A policy as a file: YAML, whose form a JSON schema says, which is made of the requests that it stands for.
+
+A section that a file does not have is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from io import StringIO
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from kanon_pg.db.operation import Argument
+from kanon_pg.errors import InputError, as_given
+from kanon_pg.queries.noise_settings import NoiseSettings
+from kanon_pg.queries.protection_rules import ProtectionRules
+from kanon_pg.release.plan.request import AnonymizeRequest, DeclareRequest
+
+Document = dict[str, Any]
+"""A policy: sections of entries by name."""
+
+VERSION = 1
+
+SECTIONS = ("tables", "links", "hierarchies", "releases", "protections", "grants")
+
+PUBLIC = "public"
+"""Stands for everybody in grants; no role can have this name."""
+
+_NAMES = {"type": "array", "items": {"type": "string"}}
+_TEXT = {"type": "string"}
+_TYPES = {
+    int: "integer",
+    float: "number",
+    str: "string",
+    bool: "boolean",
+    NoneType: "null",
+    dict: "object",
+    Mapping: "object",
+    NoiseSettings: "object",
+    list: "array",
+    tuple: "array",
+    Sequence: "array",
+}
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a policy, with which editors complete it."""
+    table = _object(_properties(DeclareRequest, but={"relation"}), "Roles of columns; others are withheld.")
+    release = _object(
+        {"table": _TEXT | {"description": "Table or view, as SQL writes it."}}
+        | _properties(AnonymizeRequest, but={"relation", "release"}),
+        "Arguments of kanon_anonymize.",
+        needed=["table", "k"],
+    )
+    link = _object({"parent": _TEXT, "columns": _NAMES}, "Where its foreign key leads.", needed=["parent"])
+    protection = _object(
+        _properties(ProtectionRules, but={"relation"}), "Rules of kanon_protect.", needed=["k"]
+    )
+    hierarchy = _object(
+        {
+            "kind": _TEXT | {"description": "Alone: a stored hierarchy of this kind has to be there."},
+            "table": _TEXT,
+            "column": _TEXT,
+            "spec": {"type": "object", "required": ["builder"], "description": "Builder and its keys."},
+            "rows": {
+                "type": "array",
+                "items": {"type": "array", "items": {"type": ["string", "null"]}},
+                "description": "Per value the value, then its nodes.",
+            },
+            "output": _TEXT | {"description": "Type of the nodes of rows, text unless given."},
+            "description": _TEXT,
+            "shared": {"type": "boolean"},
+        },
+        "Built over a column (table, column, spec), written out (rows), or stored already (kind).",
+    )
+    hierarchy["anyOf"] = [
+        {"required": ["table", "column", "spec"]},
+        {"required": ["rows"]},
+        {"required": ["kind"]},
+    ]
+    grants = _object(
+        {
+            "schema": _NAMES | {"description": "Roles that may look into schema safe."},
+            "new_releases": _NAMES | {"description": "Roles that may read releases that are new."},
+            "releases": _by_name(_NAMES, "Roles that may read each release."),
+        },
+        "Roles; public is everybody.",
+    )
+    sections = {
+        "tables": _by_name(table, "By table, as SQL writes it."),
+        "links": _by_name(link, "By table whose rows belong to people of another."),
+        "hierarchies": _by_name(hierarchy, "By name."),
+        "releases": _by_name(release, "By name of the view in schema safe."),
+        "protections": _by_name(protection, "By table that answers queries."),
+        "grants": grants,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Policy of kanon_pg",
+        **_object(
+            {"policy": {"const": VERSION}, **sections}, "See docs/how-to/policy.md.", needed=["policy"]
+        ),
+    }
+
+
+def _object(properties: Mapping[str, Any], description: str, *, needed: Sequence[str] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": dict(properties),
+        "required": list(needed),
+        "additionalProperties": False,
+    }
+
+
+def _by_name(entry: Mapping[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "object", "description": description, "additionalProperties": dict(entry)}
+
+
+def _properties(request: type, *, but: set[str]) -> dict[str, Any]:
+    """Return the fields of a request as properties."""
+    plain, annotated = get_type_hints(request), get_type_hints(request, include_extras=True)
+    found = {}
+    for name in (field.name for field in fields(request) if field.name not in but):
+        said = [one.help for one in getattr(annotated[name], "__metadata__", ()) if isinstance(one, Argument)]
+        found[name] = _of_hint(plain[name]) | ({"description": said[0]} if said else {})
+    return found
+
+
+def _of_hint(hint: Any) -> dict[str, Any]:
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if Any in kinds:
+        return {}
+    if get_origin(hint) is Literal:
+        return {"enum": list(get_args(hint))}
+    names = [_TYPES[get_origin(kind) or kind] for kind in kinds]
+    texts = any(_TYPES[get_origin(kind) or kind] == "array" and str in get_args(kind) for kind in kinds)
+    return {"type": names if len(names) > 1 else names[0]} | ({"items": _TEXT} if texts else {})
+
+
+def read_document(path: Path) -> Document:
+    """Read a policy.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no YAML, repeats a key, or does not have the form of a policy. Says where,
+        and quotes nothing but keys.
+    """
+    try:
+        found = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"The policy cannot be read: {error.strerror}.", hint="Name a file.") from error
+    except (YAMLError, ValueError) as error:
+        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
+        where = "" if mark is None else f", at line {mark.line + 1}"
+        raise InputError(
+            f"The policy is no YAML, or names something twice{where}.",
+            hint="`kanon policy export` writes one that is.",
+        ) from None
+    return checked(found)
+
+
+def checked(document: Any) -> Document:
+    """Return what is read, if it has the form of a policy; see `read_document`."""
+    error = best_match(Draft202012Validator(schema()).iter_errors(document))
+    if error is None:
+        return dict(document)
+    place = ": ".join(as_given(str(part)) for part in error.absolute_path) or "the file"
+    known = ", ".join(error.schema.get("properties", ())) if isinstance(error.schema, Mapping) else ""
+    said = {
+        "type": f"has to be of type {error.validator_value}",
+        "additionalProperties": f"has a key that is none of: {known}",
+        "required": f"lacks one of the keys {error.validator_value}",
+        "enum": f"has to be one of {error.validator_value}",
+        "const": f"has to be {error.validator_value}",
+        "anyOf": "has to have table, column and spec, or rows, or kind",
+    }.get(str(error.validator), "has another form than the schema says")
+    raise InputError(f"In the policy, {place} {said}.", hint="`kanon policy schema` says what it may be.")
+
+
+def written(document: Document) -> str:
+    """Return a policy as YAML."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.representer.sort_base_mapping_type_on_output = False
+    yaml.width = 110
+    text = StringIO()
+    yaml.dump(document, text)
+    return text.getvalue()
