@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,6 +121,15 @@ def _hold(db: PsycopgDatabase, row: Row) -> None:
 
 
 def _table(db: Database, row: Row, knows_facts: bool) -> PublishedTable:
-    """Return a release; tables of a group will have their keys from here."""
     known = db.rows(statement("published_facts"), row["oid"]) if knows_facts else ()
-    return PublishedTable(describe(db, str(row["oid"])), known[0] if known else {})
+    keys = db.rows(statement("published_keys"), row["oid"]) if knows_facts else ()
+    return PublishedTable(
+        describe(db, str(row["oid"])),
+        known[0] if known else {},
+        key=tuple(keys[0]["key_columns"]) if keys else (),
+        foreign_keys=tuple(
+            ForeignKey(tuple(one["columns"]), one["view"], tuple(one["refers_to"]))
+            for found in keys
+            for one in json.loads(found["foreign_keys"])
+        ),
+    )

@@ -234,3 +234,6 @@ DELETE FROM kanon.release_table WHERE release = $1::text
 
 -- name: linked/seed(): A number that nobody knows without the secret.
 (SELECT pg_catalog.hashtextextended(pg_catalog.encode(s.value, 'hex') COLLATE "C", 0) FROM kanon.secret AS s WHERE s.name = {{ secret }})
+
+-- name: linked/disagreeing(): A row whose foreign key leads elsewhere than its links.
+SELECT 1 AS found FROM {{ rows }} AS t WHERE t.own IS DISTINCT FROM t.{{ same }} LIMIT 1

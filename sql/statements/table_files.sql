@@ -53,3 +53,7 @@ CREATE TABLE {{ table }} (
 
 -- name: load_drop_table(): Drops a table nothing depends on.
 DROP TABLE {{ table }}
+
+-- name: published_keys(bigint): By which columns a release joins others.
+SELECT key_columns::text[] AS key_columns, foreign_keys::text AS foreign_keys
+FROM kanon.published_keys WHERE view = $1::bigint::oid::regclass

@@ -171,7 +171,8 @@ def test_no_order_of_plain_refreshes_shows_more(interface: Interface, seed: int)
         "delete from lab_results where id % 7 = 0",
         "delete from lab_results where admission in (select id from admissions where patient % 11 = 0);"
         "delete from admissions where patient % 11 = 0",
-        "insert into admissions select 10000 + id, patient, ward, clinic, admitted, 0 from admissions where id < 40",
+        "insert into admissions select 10000 + id, patient, ward, clinic, admitted, 0 from admissions"
+        " where id < 40",
         "delete from lab_results where patient % 5 = 0; delete from admissions where patient % 5 = 0;"
         "delete from invoices where payer % 5 = 0; delete from patients where id % 5 = 0",
         "update lab_results set admission = (select min(id) from admissions), patient ="
@@ -436,3 +437,19 @@ def test_analysts_read_the_views_and_nothing_behind_them(interface: Interface) -
             connection.execute(f"select * from {behind}".encode())
     definitions = "select pg_get_viewdef(oid) from pg_class where relnamespace = 'safe'::regnamespace"
     assert not any("w1" in row[0] for row in rows(connection, definitions))
+
+
+def test_a_key_that_leads_elsewhere_than_the_links_is_withheld(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    connection.execute(
+        "alter table invoices add owed_by integer references patients;"
+        "update invoices set owed_by = 1 + payer % 120; alter table lab_results alter patient drop not null;"
+        "update lab_results set patient = null where id = 3"
+    )
+    interface.declare("patients", quasi_identifiers=["sex"])
+    interface.declare("invoices", insensitive=["amount", "owed_by"])
+    interface.link("invoices", "patients", columns=["payer"])
+    interface.anonymize("patients", K, tables=["invoices"], time_limit=1.0)
+    shown = "select attname::text from pg_attribute where attrelid = 'safe.invoices'::regclass order by attnum"
+    assert rows(connection, shown) == [("payer",), ("amount",)]

@@ -23,7 +23,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnsuitableColumn, as_given
-from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, walk
+from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, linked_rows
 
 GRIDS = (0, 1, 2)
 """Numbers as they are, the grid of 1, 2, 5, 10, 20, 50 ..., and that of 1, 10, 100 ..."""
@@ -345,30 +345,6 @@ def _rows_of(table: LinkedTable, figures: Sequence[ColumnFigure]) -> Fragment:
     """Return a table's rows with the person's key as ``kanon_person``, and the columns of figures."""
     columns = {f"x{n}": Fragment(str(one.column.identifier)) for n, one in enumerate(figures)}
     return linked_rows(table, columns)
-
-
-def linked_rows(table: LinkedTable, columns: Mapping[str, Fragment]) -> Fragment:
-    """Return a table's rows as a subquery, with the keys of all that they hang on.
-
-    Parameters
-    ----------
-    columns : mapping of str to Fragment
-        What else: expressions over the table's columns, by name.
-    """
-    steps = [
-        {"alias": alias, "typed": above.typed(), "below": Identifier.of(f"a{number}")}
-        for number, (alias, above) in enumerate(walk(table))
-        if above.parent is not None
-    ]
-    names = [Identifier.of(f"kanon_above_{number}") for number, _ in enumerate(table.above, 1)]
-    keys = [Identifier.of("a0"), *(step["alias"] for step in steps)]
-    return render(
-        "linked/rows",
-        typed=table.typed(columns),
-        columns=[Identifier.of(name) for name in columns],
-        steps=steps,
-        above=[{"alias": alias, "name": name} for alias, name in zip(keys, names, strict=True)],
-    )
 
 
 def column_parts(figures: Sequence[ColumnFigure]) -> list[dict[str, Any]]:

@@ -11,9 +11,9 @@ from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
-from kanon_pg.db.readers import define_base, reader_role, reading, require_reader
+from kanon_pg.db.readers import define_base, reading, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import NameTaken, NotPermitted, UnsuitableColumn
+from kanon_pg.errors import NameTaken, UnsuitableColumn
 from kanon_pg.relations.subject import resolve
 from kanon_pg.release.linked.figures import (
     GRIDS,
@@ -26,7 +26,7 @@ from kanon_pg.release.linked.figures import (
     numbers_figures,
     require_single_values,
 )
-from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, linked_group
+from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, foreign_columns, linked_group
 from kanon_pg.release.plan.base import OWNER, require_suitable
 from kanon_pg.release.plan.planning import FigureHierarchy, LinkedFigures, merged_roles, release_name
 from kanon_pg.release.plan.pseudonyms import Pseudonym, secret_name
@@ -83,7 +83,6 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     require_suitable(db, subject.relation)
     group = linked_group(db, subject, request.tables or (), request.rows or {}, role)
     root, reader = subject.relation, require_reader(db, subject.relation)
-    _require_read(db, group, reader_role(reader))
     roles = merged_roles(request, subject)
     roles.check(root)
     name, token = release_name(db, request, root), secrets.token_hex(4)
@@ -106,12 +105,9 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
             for one, view in zip(figures, views, strict=True)
         }
     keys = group.people.key
-    kept_columns = [
-        column.name
-        for column in root.columns
-        if column.name in {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive}
-        and column.name not in keys
-    ]
+    withheld = {*keys, *foreign_columns(db, root, [root, *(table.facts for table in group.tables)])}
+    published = {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive} - withheld
+    kept_columns = [column.name for column in root.columns if column.name in published]
     further = [*(one.name for one in figures), *(one.name for one in columns)]
     _require_free(root, [*kept_columns, *keys], further)
     people = Identifier.of(BASES_SCHEMA, derived_name(name, token, "people"))
@@ -159,18 +155,6 @@ def _free_names(db: Database, group: LinkedGroup, release: str, *, named: bool) 
                 "release => 'other_name'.",
             )
     return names
-
-
-def _require_read(db: Database, group: LinkedGroup, reader: str) -> None:
-    for table in group.tables:
-        seen = describe(db, str(table.facts.oid), reader)
-        db.lock(table.facts.identifier)
-        if not (seen.selectable and seen.reachable):
-            raise NotPermitted(
-                f"The role {reader}, which reads {group.people.facts.identifier}, may not read "
-                f"{table.facts.identifier}.",
-                hint=f"Its owner can allow it: GRANT SELECT ON {table.facts.identifier} TO {reader};",
-            )
 
 
 def _require_free(root: RelationFacts, published: list[str], figures: list[str]) -> None:

@@ -18,9 +18,8 @@ from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DEFECT, VerificationFailed
-from kanon_pg.release.linked.figures import linked_rows
 from kanon_pg.release.linked.people import PeopleOfTables
-from kanon_pg.release.linked.tables import LinkedTable
+from kanon_pg.release.linked.tables import LinkedTable, linked_rows
 from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
 
@@ -161,42 +160,29 @@ def show_tables(
 
 
 def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Sequence[StoredTable]) -> None:
-    """Record the further tables, and say how many of their rows are shown."""
-    views = {one.table.facts.oid: one.view for one in stored}
+    """Record the further tables."""
+    views = {one.table.facts.oid: one.view.name for one in stored}
+    views[people.group.people.facts.oid] = release
     for place, one in enumerate(stored, 1):
-        table = one.table
-        references = (
-            [
-                {
-                    "columns": list(table.up),
-                    "view": release
-                    if table.parent is people.group.people
-                    else views[table.parent.facts.oid].name,
-                    "refers_to": list(table.parent.key),
-                }
-            ]
-            if table.parent is not None
-            else []
-        )
-        figure = people.figure_of(table)
-        db.execute(
-            statement("linked/store"),
-            json.dumps(
-                {
-                    "release": release,
-                    "name": one.view.name,
-                    "relation": str(table.facts.oid),
-                    "place": place,
-                    "storage": str(one.storage),
-                    "source": str(one.source),
-                    "figure": None if figure is None else str(figure[1]),
-                    "key_columns": list(table.key),
-                    "foreign_keys": references,
-                    "base_rows": 0,
-                    "rows": 0,
-                }
-            ),
-        )
+        table, figure = one.table, people.figure_of(one.table)
+        references = [
+            {"columns": own, "view": views[above.facts.oid], "refers_to": above.key}
+            for above, own in table.references()
+        ]
+        columns = {
+            "release": release,
+            "name": one.view.name,
+            "relation": str(table.facts.oid),
+            "place": place,
+            "storage": str(one.storage),
+            "source": str(one.source),
+            "figure": None if figure is None else str(figure[1]),
+            "key_columns": table.key,
+            "foreign_keys": references,
+            "base_rows": 0,
+            "rows": 0,
+        }
+        db.execute(statement("linked/store"), json.dumps(columns))
 
 
 def count_tables(db: Database, release: str) -> None:

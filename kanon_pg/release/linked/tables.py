@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe_readable
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, describe_readable
 from kanon_pg.db.citus import owner_reads, reads_tables_of_citus
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.readers import reader_role, reading, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import InputError, UnsuitableRelation, as_given
+from kanon_pg.errors import InputError, NotPermitted, UnsuitableRelation, as_given
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Roles, Subject, stored_declaration
 from kanon_pg.release.plan.pseudonyms import key_text, require_key_types
@@ -89,6 +90,15 @@ class LinkedTable:
             found |= {own: above[name] for own, name in zip(self.up, self.parent.key, strict=True)}
         return found
 
+    def references(self) -> list[tuple[LinkedTable, tuple[str, ...]]]:
+        """Return the tables above that it refers to, the parent first, with its columns that do."""
+        found = [] if self.parent is None else [(self.parent, self.up)]
+        for above in self.above:
+            own = {name: column for column, (table, name) in self.further.items() if table == above}
+            if own:
+                found.append((above, tuple(own.get(name, "") for name in above.key)))
+        return [(above, own) for above, own in found if all(own)]
+
     def typed(self, columns: Mapping[str, Fragment] | None = None) -> Fragment:
         """Return its rows as a subquery: keys, and expressions over its columns by name.
 
@@ -97,15 +107,16 @@ class LinkedTable:
         return render(
             "linked/typed",
             relation=self.facts.identifier,
-            key=self._key(self.key) if self.key else Fragment("NULL"),
-            up=self._key(self.up) if self.up else None,
-            order=self._key(self.order) if self.order else Fragment("NULL"),
+            key=self.key_of(self.key) if self.key else Fragment("NULL"),
+            up=self.key_of(self.up) if self.up else None,
+            order=self.key_of(self.order) if self.order else Fragment("NULL"),
             columns=[
                 {"value": value, "alias": Identifier.of(name)} for name, value in (columns or {}).items()
             ],
         )
 
-    def _key(self, names: Sequence[str]) -> Fragment:
+    def key_of(self, names: Sequence[str]) -> Fragment:
+        """Return what tells the values of some columns apart."""
         facts = [self.facts.column(name) for name in names]
         if len(facts) == 1:
             return CanonicalColumn(facts[0], Identifier.of("k")).expression
@@ -166,6 +177,7 @@ def linked_group(
     root = subject.relation
     given = [describe_readable(db, name, role) for name in names]
     _require_ordinary(db, (root, *given))
+    _require_read(db, root, given)
     links = {facts.oid: _link(db, facts) for facts in given}
     own = _key_of(db, root, [link for link in links.values() if link.parent == root.oid])
     people = LinkedTable(root, key=own, order=own)
@@ -186,8 +198,11 @@ def linked_group(
                 parent=parent,
                 up=tuple(link.columns[link.parent_columns.index(name)] for name in parent.key),
             )
-            table = replace(table, further=_further_keys(db, table))
-            placed[facts.oid] = replace(table, roles=_roles(db, table), **_knowledge(table, rows))
+            with reading(db, root):
+                table = replace(table, further=_further_keys(db, table))
+            placed[facts.oid] = replace(
+                table, roles=_roles(db, table, (root, *given)), **_knowledge(table, rows)
+            )
         left = [facts for facts in left if facts.oid not in placed]
     group = LinkedGroup(people, tuple(sorted((t for t in placed.values() if t.depth), key=lambda t: t.depth)))
     _require_rows(group, rows)
@@ -244,6 +259,19 @@ def _require_ordinary(db: Database, relations: Sequence[RelationFacts]) -> None:
             )
 
 
+def _require_read(db: Database, root: RelationFacts, relations: Sequence[RelationFacts]) -> None:
+    """Refuse unless the reader of the person table may read all; keep them from being changed by DDL."""
+    reader = reader_role(require_reader(db, root))
+    for facts in relations:
+        seen = describe(db, str(facts.oid), reader)
+        db.lock(facts.identifier)
+        if not (seen.selectable and seen.reachable):
+            raise NotPermitted(
+                f"The role {reader}, which reads {root.identifier}, may not read {facts.identifier}.",
+                hint=f"Its owner can allow it: GRANT SELECT ON {facts.identifier} TO {reader};",
+            )
+
+
 def _key_of(db: Database, facts: RelationFacts, links: Sequence[_Link]) -> tuple[str, ...]:
     """Return the columns that links refer to, which must be the same for all."""
     keys = {tuple(sorted(link.parent_columns)) for link in links}
@@ -286,19 +314,34 @@ def _require_one_row_each(db: Database, subject: Subject, people: LinkedTable) -
 
 
 def _further_keys(db: Database, table: LinkedTable) -> dict[str, tuple[LinkedTable, str]]:
-    """Return columns of other foreign keys to the tables above, if they lead where the link does."""
+    """Return columns of other foreign keys that lead where the link does, in every row."""
     found: dict[str, tuple[LinkedTable, str]] = {}
-    for above in table.above:
+    for distance, above in enumerate(table.above, 1):
         for key in db.rows(statement("find_foreign_keys"), table.facts.oid, above.facts.oid):
             refers = dict(zip(key["parent_columns"], key["columns"], strict=True))
-            if key["validated"] and set(refers) == set(above.key):
+            if not key["validated"] or set(refers) != set(above.key) or {*refers.values()} <= {*table.up}:
+                continue
+            own = table.key_of([refers[name] for name in above.key])
+            rows, same = linked_rows(table, {"own": own}), Identifier.of(f"kanon_above_{distance}")
+            if not db.read(statement("linked/disagreeing", rows=rows, same=same)):
                 found |= {own: (above, name) for name, own in refers.items() if own not in table.up}
     return found
 
 
-def _roles(db: Database, table: LinkedTable) -> Roles:
+def foreign_columns(db: Database, facts: RelationFacts, group: Sequence[RelationFacts]) -> set[str]:
+    """Return the columns of a table that have keys of tables which are published with pseudonyms."""
+    return {
+        column
+        for other in group
+        for key in db.rows(statement("find_foreign_keys"), facts.oid, other.oid)
+        for column in key["columns"]
+    }
+
+
+def _roles(db: Database, table: LinkedTable, group: Sequence[RelationFacts]) -> Roles:
     """Return the roles of the columns that are no keys: declared ones, or else all quasi-identifiers."""
-    facts, keys = table.facts, {*table.pseudonyms(), *table.order}
+    facts = table.facts
+    keys = {*table.pseudonyms(), *table.order, *foreign_columns(db, facts, group)}
     declared = stored_declaration(db, facts)
     if declared is None:
         quasi = (c.name for c in facts.columns if c.name not in keys and not c.is_key)
@@ -334,7 +377,29 @@ def _require_rows(group: LinkedGroup, rows: Mapping[str, Any]) -> None:
             )
 
 
-def walk(table: LinkedTable) -> Iterator[tuple[Identifier, LinkedTable]]:
-    """Yield what a table hangs on with an alias for each: ``a1``, ``a2`` ..., the people last."""
-    for number, above in enumerate(table.above, 1):
-        yield Identifier.of(f"a{number}"), above
+def linked_rows(table: LinkedTable, columns: Mapping[str, Fragment]) -> Fragment:
+    """Return a table's rows as a subquery, with the keys of all that they hang on.
+
+    Parameters
+    ----------
+    columns : mapping of str to Fragment
+        What else: expressions over the table's columns, by name.
+    """
+    steps = [
+        {
+            "alias": Identifier.of(f"a{number + 1}"),
+            "typed": above.typed(),
+            "below": Identifier.of(f"a{number}"),
+        }
+        for number, above in enumerate(table.above)
+        if above.parent is not None
+    ]
+    names = [Identifier.of(f"kanon_above_{number}") for number, _ in enumerate(table.above, 1)]
+    keys = [Identifier.of("a0"), *(step["alias"] for step in steps)]
+    return render(
+        "linked/rows",
+        typed=table.typed(columns),
+        columns=[Identifier.of(name) for name in columns],
+        steps=steps,
+        above=[{"alias": alias, "name": name} for alias, name in zip(keys, names, strict=True)],
+    )
