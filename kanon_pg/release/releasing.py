@@ -31,7 +31,7 @@ from kanon_pg.release.linked.publishing import (
 from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
 from kanon_pg.release.plan.base import OWNER, require_readable_base
 from kanon_pg.release.plan.nodes import refuse_over_time, require_nodes
-from kanon_pg.release.plan.planning import plan_release, recorded_plan
+from kanon_pg.release.plan.planning import plan_release, recorded_plan, with_people
 from kanon_pg.release.plan.pseudonyms import make_secret
 from kanon_pg.release.plan.record import (
     ReleaseRecord,
@@ -93,7 +93,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     request.check()
     with exact_text(db):
         role = caller(db) if role is None else role
-        people = define_people(db, request, role) if request.tables else None
+        people = define_people(db, request, role)
         plan = plan_release(db, request, role, None if people is None else people.planned)
         require_sensitive(request, plan.sensitive)
         if request.remember is not None and request.over_time is None:
@@ -297,8 +297,9 @@ def _require_names(base: RelationFacts, record: ReleaseRecord) -> None:
 
 
 def _notice_withheld(db: Database, record: ReleaseRecord, base: RelationFacts, storage: Identifier) -> None:
+    source = with_people(db, record, base).source
     with reading(db, base):
-        (there,) = db.read(statement("count_rows", relation=base.identifier))
+        (there,) = db.read(statement("count_rows", relation=source))
     withheld = there["rows"] - db.row(statement("count_rows", relation=storage))["rows"]
     if withheld > 0:
         db.notice(

@@ -116,4 +116,4 @@ CROSS JOIN (
 SELECT count(DISTINCT kanon_person) AS people FROM {{ storage }}
 
 -- name: count_rows(): How many rows a relation has.
-SELECT count(*) AS rows FROM {{ relation }}
+SELECT count(*) AS rows FROM {{ relation }} AS counted

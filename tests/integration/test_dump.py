@@ -5,9 +5,6 @@ from __future__ import annotations
 import io
 import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -20,13 +17,14 @@ from kanon_pg.admin.cluster.programs import newest_with_python
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
-from kanon_pg.tables import dump as dumping
 from kanon_pg.tables import published as publishing
 from kanon_pg.tables.dump import dump
-from kanon_pg.tables.published import ForeignKey, published
+from kanon_pg.tables.published import published
 from tests.docs.databases import environment
 from tests.fixtures.databases import private_server, role
 from tests.fixtures.examples import examples
+from tests.fixtures.interfaces import Interface
+from tests.fixtures.linked_tables import declare_clinic, fill_clinic
 
 
 def script(dsn: str, *releases: str) -> str:
@@ -408,43 +406,30 @@ def test_the_client_writes_the_same_script(
 
 
 def test_keys_join_and_lead_to_tables_of_the_script(
-    dsn: str,
-    connection: psycopg.Connection,
-    empty_dsn: str,
-    empty_connection: psycopg.Connection,
-    monkeypatch: pytest.MonkeyPatch,
+    interface: Interface, empty_dsn: str, empty_connection: psycopg.Connection
 ) -> None:
-    publish(connection, "a child", 'SELECT i, i % 3 AS "of" FROM generate_series(1, 9) AS i')
-    publish(connection, "parent", 'SELECT i AS "the key" FROM generate_series(0, 2) AS i')
-
-    keys = {
-        "a child": {
-            "key": ("i",),
-            "foreign_keys": (
-                ForeignKey(("of",), "parent", ("the key",)),
-                ForeignKey(("of",), "not in the script", ("x",)),
-            ),
-        },
-        "parent": {"key": ("the key",)},
-    }
-
-    @contextmanager
-    def keyed(*arguments: Any) -> Iterator[Any]:
-        with published(*arguments) as (db, found):
-            yield db, tuple(replace(one, **keys[one.name]) for one in found)
-
-    monkeypatch.setattr(dumping, "published", keyed)
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    tables = ["admissions", "lab_results", "invoices"]
+    interface.anonymize("patients", 3, tables=tables, time_limit=1.0)
+    dsn = interface.dsn
     restore(empty_dsn, script(dsn) + script(dsn))
     kinds = empty_connection.execute(
         "SELECT conrelid::regclass::text, contype, confrelid::regclass::text FROM pg_constraint"
-        " WHERE connamespace = 'safe'::regnamespace AND contype IN ('p', 'f') ORDER BY 1, 2"
+        " WHERE connamespace = 'safe'::regnamespace AND contype IN ('p', 'f') ORDER BY 1, 2, 3"
     ).fetchall()
     assert kinds == [
-        ('safe."a child"', "f", "safe.parent"),
-        ('safe."a child"', "p", "-"),
-        ("safe.parent", "p", "-"),
+        ("safe.admissions", "f", "safe.patients"),
+        ("safe.admissions", "p", "-"),
+        ("safe.invoices", "f", "safe.patients"),
+        ("safe.lab_results", "f", "safe.admissions"),
+        ("safe.lab_results", "f", "safe.patients"),
+        ("safe.patients", "p", "-"),
     ]
-    restore(empty_dsn, script(dsn, "a child", "parent"))
-    answer = psql(empty_dsn, script(dsn, "parent"))
+    for table in ("patients", *tables):
+        view = f"safe.{table}"
+        assert rows(empty_connection, view) == rows(interface.connection, view)
+    restore(empty_dsn, script(dsn, "patients", "admissions", "invoices", "lab_results"))
+    answer = psql(empty_dsn, script(dsn, "patients"))
     assert "other objects depend on it" in answer.stderr
-    assert len(rows(empty_connection, "safe.parent")) == 3
+    assert len(rows(empty_connection, "safe.patients")) == 120

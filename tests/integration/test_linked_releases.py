@@ -12,81 +12,9 @@ import pytest
 
 from kanon_pg.errors import InputError, KanonError, NameTaken, UnsuitableColumn, UnsuitableRelation
 from tests.fixtures.interfaces import Interface
+from tests.fixtures.linked_tables import declare_clinic, fill_clinic
 
 K = 3
-
-_CLINIC = """
-create table patients (id integer primary key, sex text, region text, name text, surrogate integer);
-create table admissions (
-    id bigint primary key, patient integer not null references patients, ward text, clinic text, admitted
-    date, surrogate bigint
-);
-create table lab_results (
-    id bigint primary key, admission bigint not null references admissions, patient integer not null
-    references patients, kind text, value numeric, surrogate bigint
-);
-create table invoices (id integer primary key, payer integer not null references patients, amount numeric,
-surrogate integer);
-"""
-
-
-def fill_clinic(connection: psycopg.Connection[Any], seed: int, people: int = 120) -> None:
-    draw = random.Random(seed)
-    connection.execute(_CLINIC.encode())
-    patients = [
-        (i, draw.choice("FM"), draw.choice(["north", "south", "west"]), f"Name {i}", i)
-        for i in range(1, people + 1)
-    ]
-    stays = [
-        (patient[0], ward, draw.choice(["A", "B"]))
-        for patient in patients
-        for ward in draw.choices(["w1", "w2"], k=draw.choice([0, 1, 1, 2, 2, 3, 7]))
-    ]
-    clinic = {patient[0]: draw.choice(["A", "B"]) for patient in patients}
-    admissions = [
-        (
-            number,
-            stay[0],
-            stay[1],
-            clinic[stay[0]],
-            f"20{draw.randint(18, 20)}-01-11",
-            number,
-        )
-        for number, stay in enumerate(stays, 1)
-    ]
-    labs = [
-        (stay[0], stay[1], draw.choice("xyz"))
-        for stay in admissions
-        for _ in range(draw.choice([0, 0, 1, 1, 2]))
-    ]
-    invoices = [
-        (patient[0], draw.randint(1, 9)) for patient in patients for _ in range(draw.choice([1, 1, 2]))
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany("insert into patients values (%s, %s, %s, %s, %s)", patients)
-        cursor.executemany("insert into admissions values (%s, %s, %s, %s, %s, %s)", admissions)
-        cursor.executemany(
-            "insert into lab_results values (%s, %s, %s, %s, 1, %s)",
-            [(number, *lab, number) for number, lab in enumerate(labs, 1)],
-        )
-        cursor.executemany(
-            "insert into invoices values (%s, %s, %s, %s)",
-            [(number, *one, number) for number, one in enumerate(invoices, 1)],
-        )
-
-
-def declare_clinic(interface: Interface) -> None:
-    interface.declare(
-        "patients", identifiers=["name"], quasi_identifiers=["sex", "region"], insensitive=["surrogate"]
-    )
-    interface.declare(
-        "admissions", quasi_identifiers=["clinic"], sensitive=["ward"], insensitive=["surrogate"]
-    )
-    interface.declare("lab_results", sensitive=["kind"], insensitive=["value", "surrogate"])
-    interface.declare("invoices", insensitive=["amount", "surrogate"])
-    interface.link("admissions", "patients")
-    interface.link("lab_results", "admissions")
-    interface.link("invoices", "patients")
 
 
 def rows(connection: psycopg.Connection[Any], query: str) -> list[tuple[Any, ...]]:
@@ -451,5 +379,37 @@ def test_a_key_that_leads_elsewhere_than_the_links_is_withheld(interface: Interf
     interface.declare("invoices", insensitive=["amount", "owed_by"])
     interface.link("invoices", "patients", columns=["payer"])
     interface.anonymize("patients", K, tables=["invoices"], time_limit=1.0)
-    shown = "select attname::text from pg_attribute where attrelid = 'safe.invoices'::regclass order by attnum"
+    shown = (
+        "select attname::text from pg_attribute where attrelid = 'safe.invoices'::regclass order by attnum"
+    )
     assert rows(connection, shown) == [("payer",), ("amount",)]
+
+
+def test_rows_that_can_be_followed_are_in_the_class_of_their_person(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(
+        "create table visits (visit integer primary key, person text, sex text, day date, ill text);"
+        "insert into visits select i, 'p' || i % 60, (array['F', 'M'])[1 + i % 60 % 2], date '2020-01-01' + "
+        "i % 5,"
+        " 'ill ' || i % 4 from generate_series(1, 150) as i; insert into visits values (999, null, 'F', "
+        "null, 'x')"
+    )
+    interface.declare("visits", quasi_identifiers=["sex"], sensitive=["ill"], insensitive=[], entity="person")
+    report = interface.anonymize("visits", K, pseudonyms=["person"], time_limit=1.0)
+    assert report.people == 60
+    joined = (
+        "select p.person, p.sex, p.kanon_suppressed::text, count(r.person) from safe.visits as p"
+        " left join safe.visits_rows as r using (person) group by 1, 2, 3"
+    )
+    classes = Counter(row[1:] for row in rows(connection, joined))
+    assert min(classes.values()) >= K
+    assert sum(key[-1] * n for key, n in classes.items()) == 150
+    interface.refresh("visits")
+    assert not any("withheld" in notice for notice in interface.notices)
+    interface.declare("visits", quasi_identifiers=["sex", "day"], sensitive=["ill"], entity="person")
+    with pytest.raises(UnsuitableColumn, match="have several values"):
+        interface.anonymize("visits", K, pseudonyms=["person"], time_limit=1.0)
+    first = {"visits": {"day": "first"}}
+    interface.anonymize("visits", K, pseudonyms=["person"], figures=first, time_limit=1.0)
+    assert rows(connection, "select count(first_day) > 0 from safe.visits") == [(True,)]
+    interface.drop("visits")

@@ -124,7 +124,7 @@ class NumbersFigure:
     @property
     def name(self) -> str:
         """The quasi-identifier."""
-        return f"{self.table.name}_rows"
+        return "_".join((*self.table.prefix, "rows"))
 
     @property
     def there(self) -> str:
@@ -209,7 +209,7 @@ class ColumnFigure:
     def name(self) -> str:
         """The quasi-identifier."""
         middle = () if self.kind in ("one", "set") else (self.kind,)
-        return "_".join((self.table.name, *middle, self.column.name))
+        return "_".join((*self.table.prefix, *middle, self.column.name))
 
     def value(self, cell: str) -> Fragment:
         """Return the aggregate."""

@@ -14,7 +14,7 @@ from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, reading, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import NameTaken, UnsuitableColumn
-from kanon_pg.relations.subject import resolve
+from kanon_pg.relations.subject import Subject, resolve
 from kanon_pg.release.linked.figures import (
     GRIDS,
     NumbersFigure,
@@ -26,7 +26,14 @@ from kanon_pg.release.linked.figures import (
     numbers_figures,
     require_single_values,
 )
-from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, foreign_columns, linked_group
+from kanon_pg.release.linked.tables import (
+    LinkedGroup,
+    LinkedTable,
+    foreign_columns,
+    linked_group,
+    record_group,
+)
+from kanon_pg.release.plan.advice import notice_unique_published
 from kanon_pg.release.plan.base import OWNER, require_suitable
 from kanon_pg.release.plan.planning import FigureHierarchy, LinkedFigures, merged_roles, release_name
 from kanon_pg.release.plan.pseudonyms import Pseudonym, secret_name
@@ -71,19 +78,37 @@ class PeopleOfTables:
         return next((pair for pair in pairs if table.is_known and pair[0].table.facts.oid == top), None)
 
 
-def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleOfTables:
+def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleOfTables | None:
     """Resolve the tables of a request and define what is read of their people.
+
+    Returns
+    -------
+    PeopleOfTables or None
+        None if a single table is published, of which nobody can follow several rows.
 
     Raises
     ------
     KanonError
         If they cannot be published together; with what to do.
     """
+    if not (request.tables or request.pseudonyms):
+        return None
     subject = resolve(db, request.relation, role=role)
-    require_suitable(db, subject.relation)
-    group = linked_group(db, subject, request.tables or (), request.rows or {}, role)
-    root, reader = subject.relation, require_reader(db, subject.relation)
     roles = merged_roles(request, subject)
+    if request.tables:
+        require_suitable(db, subject.relation)
+        group = linked_group(db, subject, request.tables, request.rows or {}, role)
+    elif _follows_rows(request, subject):
+        require_suitable(db, subject.relation)
+        group = record_group(db, subject, roles, request.rows or {})
+        db.notice(
+            f"Rows of {subject.relation.identifier} can be followed by their pseudonym, so that each "
+            "person's class is "
+            "that of all their rows. What others could know of the rows is published of the person."
+        )
+    else:
+        return None
+    root, reader = subject.relation, require_reader(db, subject.relation)
     roles.check(root)
     name, token = release_name(db, request, root), secrets.token_hex(4)
     names = _free_names(db, group, name, named=request.release is not None)
@@ -99,13 +124,19 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
         define_base(db, reader, view, text, rows=rows)
     with reading(db, root):
         require_single_values(db, columns)
-        (people_count,) = db.read(statement("count_rows", relation=root.identifier))
+        (people_count,) = db.read(statement("count_rows", relation=group.people.typed()))
         hierarchies = {
             one.name: _hierarchy(db, one, view, people_count["rows"])
             for one, view in zip(figures, views, strict=True)
         }
+    for table in group.tables:
+        facts = replace(table.facts, oid=root.oid)  # read by the reader of the person table
+        sensitive = [column for column in table.shown if column.name in table.roles.sensitive]
+        notice_unique_published(db, facts, table.shown, sensitive)
     keys = group.people.key
     withheld = {*keys, *foreign_columns(db, root, [root, *(table.facts for table in group.tables)])}
+    if group.people.is_made:
+        withheld |= {column.name for column in root.columns}
     published = {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive} - withheld
     kept_columns = [column.name for column in root.columns if column.name in published]
     further = [*(one.name for one in figures), *(one.name for one in columns)]
@@ -142,11 +173,22 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     return PeopleOfTables(group, figures, views, planned, secret, names)
 
 
+def _follows_rows(request: AnonymizeRequest, subject: Subject) -> bool:
+    entity = subject.entity
+    return (
+        entity is not None
+        and not entity.facts.is_key
+        and [*(request.pseudonyms or ())] == [entity.facts.name]
+    )
+
+
 def _free_names(db: Database, group: LinkedGroup, release: str, *, named: bool) -> dict[int, str]:
     """Return the names of the views of the further tables; a name given to the release begins all of them."""
     names = {
         table.facts.oid: derived_name(release, table.name) if named else table.name for table in group.tables
     }
+    if group.people.is_made:
+        names = dict.fromkeys(names, derived_name(release, "rows"))
     for name in names.values():
         if db.row(statement("linked/is_taken"), release, name)["taken"]:
             raise NameTaken(

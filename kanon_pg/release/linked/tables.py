@@ -42,6 +42,8 @@ class LinkedTable:
         Rows of one parent's that are shown at most.
     is_known : bool
         Whether somebody could know how many rows a person has here.
+    is_made : bool
+        Whether it is made of the rows of a table in which people may have several.
     """
 
     facts: RelationFacts
@@ -53,11 +55,17 @@ class LinkedTable:
     roles: Roles = field(default_factory=Roles)
     most: int | None = None
     is_known: bool = True
+    is_made: bool = False
 
     @property
     def name(self) -> str:
         """Its name without schema."""
         return self.facts.name
+
+    @property
+    def prefix(self) -> tuple[str, ...]:
+        """What the names of its figures begin with: nothing, if its people are made of its own rows."""
+        return () if self.parent is not None and self.parent.is_made else (self.name,)
 
     @property
     def above(self) -> tuple[LinkedTable, ...]:
@@ -106,13 +114,19 @@ class LinkedTable:
         """
         return render(
             "linked/typed",
-            relation=self.facts.identifier,
+            relation=self._people() if self.is_made else self.facts.identifier,
             key=self.key_of(self.key) if self.key else Fragment("NULL"),
             up=self.key_of(self.up) if self.up else None,
             order=self.key_of(self.order) if self.order else Fragment("NULL"),
             columns=[
                 {"value": value, "alias": Identifier.of(name)} for name, value in (columns or {}).items()
             ],
+        )
+
+    def _people(self) -> Fragment:
+        (name,) = map(Identifier.of, self.key)
+        return Fragment(
+            f"(SELECT DISTINCT {name} FROM {self.facts.identifier} WHERE {name} IS NOT NULL) AS people"
         )
 
     def key_of(self, names: Sequence[str]) -> Fragment:
@@ -205,6 +219,28 @@ def linked_group(
             )
         left = [facts for facts in left if facts.oid not in placed]
     group = LinkedGroup(people, tuple(sorted((t for t in placed.values() if t.depth), key=lambda t: t.depth)))
+    _require_rows(group, rows)
+    return group
+
+
+def record_group(db: Database, subject: Subject, roles: Roles, rows: Mapping[str, Any]) -> LinkedGroup:
+    """Return a table in which people may have several rows as two: its people, and the rows of each.
+
+    Parameters
+    ----------
+    roles : Roles
+        Of its columns.
+    rows : mapping
+        As for `linked_group`.
+    """
+    facts, entity = subject.relation, str(subject.entity_name)
+    _require_ordinary(db, (facts,))
+    require_key_types(facts.identifier, (facts.column(entity),))
+    people = LinkedTable(replace(facts, oid=-facts.oid), key=(entity,), order=(), is_made=True)
+    table = LinkedTable(facts, key=(), order=_order(db, facts), parent=people, up=(entity,))
+    keys = {entity, *table.order, *foreign_columns(db, facts, (facts,))}
+    groups = (tuple(name for name in names if name not in keys) for names in roles.groups().values())
+    group = LinkedGroup(people, (replace(table, roles=Roles(*groups), **_knowledge(table, rows)),))
     _require_rows(group, rows)
     return group
 

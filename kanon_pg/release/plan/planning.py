@@ -156,12 +156,13 @@ class LinkedFigures:
 
     def roles_of(self, roles: Roles) -> Roles:
         """Return roles with the further columns."""
-        kept = {column.name for column in self.columns} - self.pseudonyms.keys()
+        there = {column.name for column in self.columns}
+        kept = there - self.pseudonyms.keys() - {*self.figures}
         quasi, sensitive, insensitive = (
             tuple(name for name in names if name in kept)
             for names in (roles.quasi_identifiers, roles.sensitive, roles.insensitive)
         )
-        weights = {name: weight for name, weight in (roles.weights or {}).items() if name in kept}
+        weights = {name: weight for name, weight in (roles.weights or {}).items() if name in there}
         weights |= {name: one.weight for name, one in self.hierarchies.items()}
         return Roles((), (*quasi, *self.figures), sensitive, (*insensitive, *self.pseudonyms), None, weights)
 

@@ -81,11 +81,9 @@ def require_one_row_each(subject: Subject, columns: Sequence[ColumnFacts]) -> No
         if not column.is_key:
             raise UnsuitableColumn(
                 f"Column {column.identifier} of {subject.relation.identifier} is not unique: a pseudonym "
-                "would show "
-                "which rows belong together, and so tell people apart in their classes.",
-                hint="Make a table with one row for each person, link this one to it (kanon_link), and "
-                "publish "
-                "both: SELECT * FROM kanon_anonymize('people', 5, tables => '{...}').",
+                "would show which rows belong together, and so tell people apart in their classes.",
+                hint="If it names people, declare it as the entity, and give no other: then each person's class "
+                "is that of all their rows.",
             )
 
 

@@ -392,7 +392,7 @@ def _check_tables(request: AnonymizeRequest) -> None:
         given = getattr(request, name)
         if given is None:
             continue
-        if not request.tables:
+        if not (request.tables or request.pseudonyms):
             raise InputError(
                 f"Option {name} is about linked tables, of which none is named.",
                 hint="Name them: tables => '{...}'.",
