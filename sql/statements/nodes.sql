@@ -143,7 +143,7 @@ SELECT * FROM {{ view }}
 
 -- name: named_hierarchies(text): The generalized columns of a release whose hierarchies are stored, with the names of these.
 SELECT h.key AS name, h.value ->> 'hierarchy' AS hierarchy
-FROM kanon.release AS r, pg_catalog.jsonb_each(r.parameters -> 'hierarchies') AS h
+FROM kanon.release AS r, pg_catalog.jsonb_each(nullif(r.parameters -> 'hierarchies', 'null'::jsonb)) AS h
 WHERE r.name = $1::text AND h.value ->> 'hierarchy' IS NOT NULL
 
 -- name: stored_nodes(): The values of a stored hierarchy with their nodes, as a part of another statement.

@@ -82,8 +82,8 @@ def require_one_row_each(subject: Subject, columns: Sequence[ColumnFacts]) -> No
             raise UnsuitableColumn(
                 f"Column {column.identifier} of {subject.relation.identifier} is not unique: a pseudonym "
                 "would show which rows belong together, and so tell people apart in their classes.",
-                hint="If it names people, declare it as the entity, and give no other: then each person's class "
-                "is that of all their rows.",
+                hint="If it names people, declare it as the entity, and give no other: the class of each "
+                "person is that of all their rows then.",
             )
 
 
