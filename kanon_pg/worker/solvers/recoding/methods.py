@@ -26,7 +26,7 @@ from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
 from kanon_pg.worker.solvers.recoding.refinement import refined
-from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of, suppression_beside
+from kanon_pg.worker.solvers.recoding.starts import Start, SuppressionAlone, along_hierarchies, start_of
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
 
 FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
@@ -41,14 +41,15 @@ _SHARE_FOR_SEARCH = 0.4
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
 
-_SHARE_BESIDE = 0.7
-_SHARE_BEFORE_REFINEMENT = 0.5
-"""Shares of the time in which suppression alone is searched, beside classes and prices: under privacy models,
-and where all is refined afterwards."""
+_SHARE_BEFORE_DIVES = 0.7
+"""Share of the time for classes and prices, where dives under privacy models follow."""
 
 _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
 """Shares of the time that is left, where what the prices favour is searched afterwards."""
+
+_SHARE_FOR_DIVES = 0.5
+"""Share of the time that is left for dives, where what suppression alone finds is improved afterwards."""
 
 DIVED = "prices of rows settled under the privacy models"
 _AGAIN = ", parts of it anew"
@@ -160,32 +161,39 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
     times : int
         How many times the usual effort improvement spends.
     """
-    first, has_models = start_of(whole), bool(whole.request.models)
-    with suppression_beside(
-        whole, first, _SHARE_BESIDE if has_models else _SHARE_BEFORE_REFINEMENT
-    ) as suppressed:
+    has_models = bool(whole.request.models)
+    with SuppressionAlone(whole) as alone:
+        start = start_of(whole)
         if has_models:
-            searching = whole.clock.part(_SHARE_BESIDE)
-            start = _improved(first, searching.part(_SHARE_FOR_SEARCH), times)
+            searching = whole.clock.part(_SHARE_BEFORE_DIVES)
+            start = _improved(start, searching.part(_SHARE_FOR_SEARCH), times)
         else:
             searching = whole.clock
-            start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
+            start = _improved(start, searching.part(_SHARE_BEFORE_PRICES))
         share = _SHARE_FOR_PRICES if has_models else _SHARE_FOR_PRICES_BEFORE_REFINEMENT
         raised = None if searching.is_over() else _raised(whole, start, searching.part(share))
-        other = suppressed()
-    clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
-    if other is not None and other.cost < start.cost:
-        start = _improved(other, clock, times) if has_models else other
+        clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
+        if has_models:
+            start = _from_suppression(alone, start, clock, times)
+            if raised is not None:
+                diving = clock.part(_SHARE_FOR_DIVES) if alone.is_due else clock
+                start = _dived(whole, start, raised, goal, diving)
+            start = _from_suppression(alone, start, clock, times)
+        elif raised is not None:
+            start = refined(whole, alone.or_cheaper(start), raised, goal, clock)
+            start = _improved(alone.or_cheaper(start), clock, times)
+        start = alone.or_cheaper(start, at_end=True)
     if raised is None:
         return _found(whole, start)
-    if has_models:
-        start = _dived(whole, start, raised, goal, clock)
-    else:
-        start = refined(whole, start, raised, goal, clock)
-        start = _improved(start, clock, times)
     found = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
     return replace(found, termination=Termination.GOAL) if is_enough else found
+
+
+def _from_suppression(alone: SuppressionAlone, start: Start, clock: Clock, times: int) -> Start:
+    """Return a start, or what suppression alone has found if that is cheaper, improved."""
+    found = alone.or_cheaper(start)
+    return start if found is start else _improved(found, clock, times)
 
 
 def _dived(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
