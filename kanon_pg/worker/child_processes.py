@@ -154,11 +154,13 @@ class ChildBeside:
                 heard[number] = message
         return heard[max(heard)]
 
-    def wait(self) -> None:
-        """Wait until the work is done, or its time over; end the process."""
-        while self._child is not None and not _ended([self._child]):
-            pass
-        self.end()
+    def wait(self, seconds: float) -> bool:
+        """Wait until the work is done, or its time over, at most some seconds; return whether it is."""
+        if self._child is not None:
+            readable = select.select([self._child.reading], [], [], seconds)[0]
+            if readable or time.monotonic() >= self._child.ends:
+                self.end()
+        return self._child is None
 
     def end(self) -> None:
         """End the process; what it said can still be read."""

@@ -154,7 +154,8 @@ def test_of_work_beside_the_last_word_is_left_however_it_ends(
 ) -> None:
     before = children()
     with ChildBeside(saying(*messages, then=then), 0.5, 1000) as child:
-        child.wait()
+        while not child.wait(LONG if then is not sleeping else 0.01):
+            pass
         assert children() == before
         assert child.latest() == (messages[-1] if messages else b"")
         child.end()
@@ -170,7 +171,7 @@ def test_work_beside_ends_with_the_block() -> None:
 @pytest.mark.parametrize("spoiled", range(6))
 def test_a_message_that_was_not_finished_leaves_the_one_before(spoiled: int) -> None:
     with ChildBeside(saying(b"first", b"second"), LONG, 16) as child:
-        child.wait()
+        assert child.wait(LONG)
         newest = child._shared.find(b"second")
         child._shared[newest + spoiled] ^= 1 << spoiled
         assert child.latest() == b"first"

@@ -148,6 +148,10 @@ def test_local_recoding_is_no_dearer_than_greedy_and_that_no_dearer_than_suppres
     assert 0 < local.lower_bound < local.weighted_cost
 
 
+def is_start(given):
+    return isinstance(given, Start)
+
+
 def search_and(then):
     """Return a search of suppression alone that says what it has found before it does something else."""
 
@@ -171,9 +175,7 @@ def test_what_suppression_alone_finds_last_counts_however_its_search_ends(models
     monkeypatch.setattr(methods, "start_of", suppressing_everything)
     monkeypatch.setattr(starts, "search_until_good", search_and(then))
     for stage in ("_improved", "_dived", "refined"):
-        monkeypatch.setattr(
-            methods, stage, lambda *given: next(one for one in given if isinstance(one, Start))
-        )
+        monkeypatch.setattr(methods, stage, lambda *given, **_: next(filter(is_start, given)))
     outcome = solve(with_trees(packed, (AGES, PLACES)), SolveRequest(5, "auto", models=models, seconds=5.0))
     assert "suppression alone" in outcome.method
     assert outcome.weighted_cost <= alone.weighted_cost

@@ -48,8 +48,8 @@ _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
 """Shares of the time that is left, where what the prices favour is searched afterwards."""
 
-_SHARE_FOR_DIVES = 0.5
-"""Share of the time that is left for dives, where what suppression alone finds is improved afterwards."""
+_SHARE_OF_DIVES = 0.5
+"""Share of the time that is left which dives take while suppression alone may still find something."""
 
 DIVED = "prices of rows settled under the privacy models"
 _AGAIN = ", parts of it anew"
@@ -173,37 +173,40 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
         share = _SHARE_FOR_PRICES if has_models else _SHARE_FOR_PRICES_BEFORE_REFINEMENT
         raised = None if searching.is_over() else _raised(whole, start, searching.part(share))
         clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
-        if has_models:
-            start = _from_suppression(alone, start, clock, times)
-            if raised is not None:
-                diving = clock.part(_SHARE_FOR_DIVES) if alone.is_due else clock
-                start = _dived(whole, start, raised, goal, diving)
-            start = _from_suppression(alone, start, clock, times)
-        elif raised is not None:
-            start = refined(whole, alone.or_cheaper(start), raised, goal, clock)
-            start = _improved(alone.or_cheaper(start), clock, times)
-        start = alone.or_cheaper(start, at_end=True)
+        found, is_first = alone.or_cheaper(start), True
+        while found is not start or is_first:
+            if has_models and found is not start:
+                found = _improved(found, clock, times)
+            start = found
+            if raised is not None and has_models:
+                part = clock.part(_SHARE_OF_DIVES) if alone.is_due else clock
+                start = _dived(whole, start, raised, goal, part, anew=is_first)
+            elif raised is not None:
+                start = _improved(refined(whole, start, raised, goal, clock), clock, times)
+            found, is_first = alone.or_cheaper(start, waits=True), False
     if raised is None:
         return _found(whole, start)
-    found = _certified(start, raised.found)
+    result = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
-    return replace(found, termination=Termination.GOAL) if is_enough else found
+    return replace(result, termination=Termination.GOAL) if is_enough else result
 
 
-def _from_suppression(alone: SuppressionAlone, start: Start, clock: Clock, times: int) -> Start:
-    """Return a start, or what suppression alone has found if that is cheaper, improved."""
-    found = alone.or_cheaper(start)
-    return start if found is start else _improved(found, clock, times)
+def _dived(
+    whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock, *, anew: bool
+) -> Start:
+    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain.
 
-
-def _dived(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
-    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain."""
+    Parameters
+    ----------
+    anew : bool
+        Whether to dive for all rows first; then parts of the best solution are taken apart.
+    """
     if whole.table.has_entity or clock.is_over():
         return start
     dives, least = LevelDives(whole, raised.found, clock), raised.found.bound / (1.0 - goal)
     try:
         with suppress(InfeasibleError):  # what was left over could not be given a class
-            dived = dives.first()
+            dived = dives.first() if anew else None
             if dived is not None:
                 start = min(start, dives.start_of(dived, DIVED), key=lambda one: one.cost)
         for dived in () if start.cost <= least else dives.in_turn(dives.solution_of(start)):

@@ -38,6 +38,9 @@ from kanon_pg.worker.solvers.recoding.top_down import top_down_classes
 _GRACE = 1.0
 """Seconds after the end of all time in which the search of suppression may still find something."""
 
+_PATIENCE = 0.1
+"""Seconds after which who waits for something cheaper looks again."""
+
 _SHARE_ALONE = 0.5
 """Share of the time that is left which the search of suppression takes where no further process can be."""
 
@@ -111,30 +114,32 @@ class SuppressionAlone:
         if self._child is not None:
             self._child.end()
 
-    def or_cheaper(self, start: Start, *, at_end: bool = False) -> Start:
+    def or_cheaper(self, start: Start, *, waits: bool = False) -> Start:
         """Return a start, or what suppression alone has found if that is cheaper.
 
         Once suppression alone is proven to cost no less than a start, its search ends.
 
         Parameters
         ----------
-        at_end : bool
-            Whether to wait for the end of the search.
+        waits : bool
+            Whether to wait for something cheaper until the search ends.
         """
         if not self.is_due:
             return start
-        found, least = self._latest()
-        self.is_due = max(least, start.least_suppression) < start.cost
-        if self._child is None and self.is_due:
-            self._search(self._task.clock.part(_SHARE_ALONE), self._keep)
+        if self._child is None:
             self.is_due = False
-            found, _ = self._latest()
-        elif self._child is not None and not self.is_due:
-            self._child.end()
-        elif self._child is not None and at_end:
-            self._child.wait()
-            found, _ = self._latest()
-        return start if found is None or found.cost >= start.cost else found
+            if start.least_suppression < start.cost:
+                self._search(self._task.clock.part(_SHARE_ALONE), self._keep)
+            return self._cheaper(start)[0]
+        while True:
+            is_over = self._child.wait(_PATIENCE if waits else 0.0)
+            found, least = self._cheaper(start)
+            if is_over or max(least, start.least_suppression) >= start.cost:
+                self._child.end()
+                self.is_due = False
+            if not waits or found is not start or not self.is_due:
+                return found
+            self._task.clock.heartbeat()
 
     def _search(self, clock: Clock, say: Callable[[bytes], None]) -> None:
         def note(found: SearchResult) -> None:
@@ -147,13 +152,14 @@ class SuppressionAlone:
     def _keep(self, found: bytes) -> None:
         self._found = found
 
-    def _latest(self) -> tuple[Start | None, float]:
-        """Return what was found last, and what suppression alone costs at least."""
-        found = self._found if self._child is None else self._child.latest()
-        if not found:
-            return None, 0.0
-        least, method, solution = found.split(b"\n", 2)
-        return _of_suppression(self._task, Solution.from_bytes(solution), method.decode()), float(least)
+    def _cheaper(self, start: Start) -> tuple[Start, float]:
+        """Return what was found last if that is cheaper, and what suppression alone costs at least."""
+        message = self._found if self._child is None else self._child.latest()
+        if not message:
+            return start, 0.0
+        least, method, solution = message.split(b"\n", 2)
+        found = _of_suppression(self._task, Solution.from_bytes(solution), method.decode())
+        return (found if found.cost < start.cost else start), float(least)
 
 
 def along_hierarchies(task: RecodingTask) -> Start:
