@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn, Self
+from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _CHUNK = 1 << 20
@@ -159,22 +159,14 @@ class ChildBeside:
         if self._child is not None:
             readable = select.select([self._child.reading], [], [], seconds)[0]
             if readable or time.monotonic() >= self._child.ends:
-                self.end()
+                self.close()
         return self._child is None
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the process; what it said can still be read."""
         if self._child is not None:
             self._child.end()
             self._child = None
-
-    def __enter__(self) -> Self:
-        """Return this."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self.end()
 
 
 @dataclass

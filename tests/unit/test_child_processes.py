@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -153,24 +154,24 @@ def test_of_work_beside_the_last_word_is_left_however_it_ends(
     messages: tuple[bytes, ...], then: Callable[[], bytes]
 ) -> None:
     before = children()
-    with ChildBeside(saying(*messages, then=then), 0.5, 1000) as child:
+    with closing(ChildBeside(saying(*messages, then=then), 0.5, 1000)) as child:
         while not child.wait(LONG if then is not sleeping else 0.01):
             pass
         assert children() == before
         assert child.latest() == (messages[-1] if messages else b"")
-        child.end()
+        child.close()
 
 
 def test_work_beside_ends_with_the_block() -> None:
     before = children()
-    with pytest.raises(KeyError), ChildBeside(saying(then=sleeping), LONG, 1000):
+    with pytest.raises(KeyError), closing(ChildBeside(saying(then=sleeping), LONG, 1000)):
         failing()
     assert children() == before
 
 
 @pytest.mark.parametrize("spoiled", range(6))
 def test_a_message_that_was_not_finished_leaves_the_one_before(spoiled: int) -> None:
-    with ChildBeside(saying(b"first", b"second"), LONG, 16) as child:
+    with closing(ChildBeside(saying(b"first", b"second"), LONG, 16)) as child:
         assert child.wait(LONG)
         newest = child._shared.find(b"second")
         child._shared[newest + spoiled] ^= 1 << spoiled

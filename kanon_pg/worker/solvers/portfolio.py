@@ -264,6 +264,7 @@ def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
     if context.has_time_for_programs():
         search = partial(search_exactly_with_models, table, mask, request, clock)
         found = _trying(found, partial(search, found, found.prices, nodes=context.nodes))
+        context.note(found)
     else:
         found = replace(found, termination=Termination.TIME)
     return found if dives is None else _dived_again(context, found, dives)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -162,7 +162,7 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
         How many times the usual effort improvement spends.
     """
     has_models = bool(whole.request.models)
-    with SuppressionAlone(whole) as alone:
+    with closing(SuppressionAlone(whole)) as alone:
         start = start_of(whole)
         if has_models:
             searching = whole.clock.part(_SHARE_BEFORE_DIVES)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +86,8 @@ class SuppressionAlone:
     """The search of suppression alone by all its methods, beside the search with hierarchies.
 
     A process of its own searches, from now to the end of the time, just as it would where there are no
-    hierarchies; it ends with the block. Without a limit of time, or a further process, the search runs once
-    somebody asks for what it found.
+    hierarchies; it ends when it is closed. Without a limit of time, or a further process, it runs
+    once somebody asks for what it found.
 
     Parameters
     ----------
@@ -105,14 +105,10 @@ class SuppressionAlone:
             with suppress(OSError):
                 self._child = ChildBeside(work, left + _GRACE, _MOST_TEXT + _PER_ROW * task.table.total_rows)
 
-    def __enter__(self) -> Self:
-        """Return this."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """End the search."""
         if self._child is not None:
-            self._child.end()
+            self._child.close()
 
     def or_cheaper(self, start: Start, *, waits: bool = False) -> Start:
         """Return a start, or what suppression alone has found if that is cheaper.
@@ -135,7 +131,7 @@ class SuppressionAlone:
             is_over = self._child.wait(_PATIENCE if waits else 0.0)
             found, least = self._cheaper(start)
             if is_over or max(least, start.least_suppression) >= start.cost:
-                self._child.end()
+                self._child.close()
                 self.is_due = False
             if not waits or found is not start or not self.is_due:
                 return found
