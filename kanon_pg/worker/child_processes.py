@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import math
+import mmap
 import os
 import resource
 import select
 import signal
+import struct
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,6 +26,9 @@ from typing import NoReturn
 _PR_SET_PDEATHSIG = 1
 _CHUNK = 1 << 20
 _DONE, _FAILED = b"+", b"-"
+
+_HEAD = struct.Struct("=QQQ")
+"""What precedes a message between processes: its number, length and checksum."""
 
 
 @contextmanager
@@ -97,27 +103,70 @@ def run_in_children(jobs: Iterable[tuple[Work, float]], at_once: int) -> list[by
             child.end()
 
 
-@contextmanager
-def in_child_beside(work: Work, seconds: float) -> Iterator[Callable[[], bytes | None]]:
-    """Do work in a fork of this process while the block does something else; see `run_in_children`.
+class ChildBeside:
+    """Work in a fork of this process while this process does something else; what it said last can be read.
 
-    Yields
+    Parameters
+    ----------
+    work : callable
+        Gets a function that takes what there is to say, as often as there is something better; see
+        `run_in_children`.
+    seconds : float
+        How long `wait` waits, from now.
+    most : int
+        Most bytes that are said at once.
+
+    Raises
     ------
-    callable
-        Waits for the answer and returns it, None if the work takes longer than it may. Nobody has to ask: the
-        process ends with the block.
+    OSError
+        If there can be no further process, or no memory for what it says.
+
+    Notes
+    -----
+    A process that is ended, or fails, leaves what it said before: it writes to two places in turn, of which
+    at most one is torn.
     """
-    child = _begin(work, seconds, 0, 2)
 
-    def answer() -> bytes | None:
-        while not _ended([child]):
-            pass
-        return child.answer()
+    def __init__(self, work: Callable[[Callable[[bytes], None]], None], seconds: float, most: int) -> None:
+        self._place = _HEAD.size + most
+        self._shared = mmap.mmap(-1, 2 * self._place)
+        self._said = 0
 
-    try:
-        yield answer
-    finally:
-        child.end()
+        def answer() -> bytes:
+            work(self._say)
+            return b""
+
+        self._child: _Child | None = _begin(answer, seconds, 0, 2)
+
+    def _say(self, message: bytes) -> None:
+        self._said += 1
+        whole = _HEAD.pack(self._said, len(message), zlib.crc32(message)) + message
+        begin = self._said % 2 * self._place
+        self._shared[begin : begin + len(whole)] = whole
+
+    def latest(self) -> bytes:
+        """Return what was said last, nothing if nothing was said."""
+        heard = {0: b""}
+        for begin in (0, self._place):
+            number, length, checksum = _HEAD.unpack_from(self._shared, begin)
+            message = self._shared[begin + _HEAD.size : begin + _HEAD.size + length]
+            if zlib.crc32(message) == checksum:
+                heard[number] = message
+        return heard[max(heard)]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the work is done, or its time over, at most some seconds; return whether it is."""
+        if self._child is not None:
+            readable = select.select([self._child.reading], [], [], seconds)[0]
+            if readable or time.monotonic() >= self._child.ends:
+                self.close()
+        return self._child is None
+
+    def close(self) -> None:
+        """End the process; what it said can still be read."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
 
 
 @dataclass

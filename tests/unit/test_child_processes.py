@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,15 @@ import pytest
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.runner.limits import limited_memory
-from kanon_pg.worker.child_processes import WorkFailed, run_in_child, run_in_children
+from kanon_pg.worker.child_processes import ChildBeside, WorkFailed, run_in_child, run_in_children
 from kanon_pg.worker.solvers.exact import integer_program
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
 
 LONG = 3600.0
 PATIENCE = 120.0
+
+Say = Callable[[bytes], None]
 
 
 def children() -> list[str]:
@@ -134,3 +137,42 @@ def test_processes_at_work_share_the_memory_that_is_left(at_once: int, fits: boo
         else:
             with pytest.raises(WorkFailed, match=r"^MemoryError$"):
                 run_in_children(jobs, at_once)
+
+
+def saying(*messages: bytes, then: Callable[[], bytes] = lambda: b"") -> Callable[[Say], None]:
+    def work(say: Say) -> None:
+        for message in messages:
+            say(message)
+        then()
+
+    return work
+
+
+@pytest.mark.parametrize("then", [lambda: b"", failing, ending, sleeping])
+@pytest.mark.parametrize("messages", [(), (b"only",), (b"first", b"second", b"", b"last" * 100)])
+def test_of_work_beside_the_last_word_is_left_however_it_ends(
+    messages: tuple[bytes, ...], then: Callable[[], bytes]
+) -> None:
+    before = children()
+    with closing(ChildBeside(saying(*messages, then=then), 0.5, 1000)) as child:
+        while not child.wait(LONG if then is not sleeping else 0.01):
+            pass
+        assert children() == before
+        assert child.latest() == (messages[-1] if messages else b"")
+        child.close()
+
+
+def test_work_beside_ends_with_the_block() -> None:
+    before = children()
+    with pytest.raises(KeyError), closing(ChildBeside(saying(then=sleeping), LONG, 1000)):
+        failing()
+    assert children() == before
+
+
+@pytest.mark.parametrize("spoiled", range(6))
+def test_a_message_that_was_not_finished_leaves_the_one_before(spoiled: int) -> None:
+    with closing(ChildBeside(saying(b"first", b"second"), LONG, 16)) as child:
+        assert child.wait(LONG)
+        newest = child._shared.find(b"second")
+        child._shared[newest + spoiled] ^= 1 << spoiled
+        assert child.latest() == b"first"

@@ -107,6 +107,13 @@ _LEAST_ROUND = 0.5
 """Share of the longest round that a round takes at least which begins with other solutions."""
 
 
+Note = Callable[[SearchResult], None]
+
+
+def _noted_nowhere(found: SearchResult) -> None:
+    """Ignore a solution."""
+
+
 @dataclass(frozen=True)
 class SearchContext:
     """What is searched, and when it is good enough.
@@ -117,6 +124,8 @@ class SearchContext:
         As every method gets them.
     goal : float
         Gap at which the search ends.
+    note : callable
+        Gets the solution whenever it, or its bound, is better than before.
     optima : dict
         What integer programs proved about components: they come twice.
     """
@@ -126,6 +135,7 @@ class SearchContext:
     request: SolveRequest
     clock: Clock
     goal: float
+    note: Note
     optima: Optima = field(default_factory=dict)
 
     def cost(self, found: SearchResult) -> float:
@@ -172,29 +182,38 @@ class SearchContext:
 
 
 def search_until_good(
-    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, note: Note = _noted_nowhere
 ) -> SearchResult:
-    """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over."""
-    return _search(SearchContext(table, mask, request, clock, GOAL))
+    """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over.
+
+    Parameters
+    ----------
+    table, mask, request, clock
+        As every method gets them.
+    note : callable
+        Gets the solution whenever it, or its bound, is better than before.
+    """
+    return _search(SearchContext(table, mask, request, clock, GOAL, note))
 
 
 def search_until_optimal(
-    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, note: Note = _noted_nowhere
 ) -> SearchResult:
     """Search until a solution is proven to be optimal, nothing better is found any more, or time is over.
 
     Parameters
     ----------
-    table, mask, request, clock
+    table, mask, request, clock, note
         As in `search_until_good`.
     """
-    return _search(SearchContext(table, mask, request, clock, 0.0))
+    return _search(SearchContext(table, mask, request, clock, 0.0, note))
 
 
 def _search(context: SearchContext) -> SearchResult:
     """Run the methods one after the other, and say how that ended."""
     table, mask, request = context.table, context.mask, context.request
     found = search_greedily(table, mask, request, context.clock)
+    context.note(found)
     if context.is_over(found) and not context.has_limits():
         return _ended(context, found)
     context, found = _with_prices(context, found, steps=context.first_steps)
@@ -212,7 +231,9 @@ def _ended(context: SearchContext, found: SearchResult) -> SearchResult:
         termination = Termination.GOAL
     elif found.termination is None and context.clock.is_over():
         termination = Termination.TIME
-    return replace(found, termination=termination)
+    found = replace(found, termination=termination)
+    context.note(found)
+    return found
 
 
 def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
@@ -243,6 +264,7 @@ def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
     if context.has_time_for_programs():
         search = partial(search_exactly_with_models, table, mask, request, clock)
         found = _trying(found, partial(search, found, found.prices, nodes=context.nodes))
+        context.note(found)
     else:
         found = replace(found, termination=Termination.TIME)
     return found if dives is None else _dived_again(context, found, dives)
@@ -337,7 +359,9 @@ def _with_prices(
     if found.lower_bound is not None and raised.bound <= found.lower_bound:
         return context, found
     context = replace(context, clock=context.clock.without(raised.pass_seconds))
-    return context, replace(found, lower_bound=raised.bound, bound_method=BY_PRICES, prices=raised.prices)
+    found = replace(found, lower_bound=raised.bound, bound_method=BY_PRICES, prices=raised.prices)
+    context.note(found)
+    return context, found
 
 
 def _cost_per_row(context: SearchContext, found: SearchResult) -> NDArray[np.float64]:
@@ -397,5 +421,6 @@ def _taking(
     better = replace(found, solution=solution)
     if context.cost(better) >= context.cost(found):
         return found
-    method = found.method if how in found.method else f"{found.method}, {how}"
-    return replace(better, method=method)
+    better = replace(better, method=found.method if how in found.method else f"{found.method}, {how}")
+    context.note(better)
+    return better

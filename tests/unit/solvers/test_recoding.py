@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import time
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ from kanon_pg.errors import InputError, SolverError, UnknownName
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounds import reach
-from kanon_pg.worker.solvers.recoding import full_domain, improvement, methods
+from kanon_pg.worker.solvers.heuristics import search_greedily
+from kanon_pg.worker.solvers.recoding import full_domain, improvement, methods, starts
+from kanon_pg.worker.solvers.recoding.starts import Start
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
@@ -142,6 +146,39 @@ def test_local_recoding_is_no_dearer_than_greedy_and_that_no_dearer_than_suppres
     plain = solve(dataclasses.replace(packed, hierarchies=()), SolveRequest(5, "greedy"))
     assert local.weighted_cost < greedy.weighted_cost < plain.weighted_cost
     assert 0 < local.lower_bound < local.weighted_cost
+
+
+def is_start(given):
+    return isinstance(given, Start)
+
+
+def search_and(then):
+    """Return a search of suppression alone that says what it has found before it does something else."""
+
+    def search(table, mask, request, clock, note):
+        note(dataclasses.replace(search_greedily(table, mask, request, clock), lower_bound=0.0))
+        then()
+
+    return search
+
+
+@pytest.mark.parametrize("then", [lambda: None, lambda: time.sleep(3600), lambda: os._exit(1)])
+@pytest.mark.parametrize("models", [PrivacyModels(), PrivacyModels(p=2)], ids=str)
+def test_what_suppression_alone_finds_last_counts_however_its_search_ends(models, then, monkeypatch):
+    rows = [(age, str(place)) for age, place in people(300)]
+    packed = pack_sensitive(rows, [(number % 7,) for number in range(300)])
+    alone = solve(packed, SolveRequest(5, "greedy", models=models))
+
+    def suppressing_everything(task):
+        return Start(task, np.zeros(len(task.table), dtype=np.int64), "nothing shown")
+
+    monkeypatch.setattr(methods, "start_of", suppressing_everything)
+    monkeypatch.setattr(starts, "search_until_good", search_and(then))
+    for stage in ("_improved", "_dived", "refined"):
+        monkeypatch.setattr(methods, stage, lambda *given, **_: next(filter(is_start, given)))
+    outcome = solve(with_trees(packed, (AGES, PLACES)), SolveRequest(5, "auto", models=models, seconds=5.0))
+    assert "suppression alone" in outcome.method
+    assert outcome.weighted_cost <= alone.weighted_cost
 
 
 def test_many_columns_are_split_from_the_top(monkeypatch):

@@ -53,8 +53,11 @@ _LEAST_STRIDE = 0.02
 """After groups have been added the ascent begins with steps of at least this factor."""
 
 _LONGER_PASS = 1.6
-"""A pass may take this many times as long as the longest one before: an ascent ends in time for that, because
+"""A pass may take this many times as long as the one before: an ascent ends in time for that, because
 what it found is lost with the pass."""
+
+_SHORTER_PASS = 0.5
+"""Share of the first pass that the second takes at most, where the first begins with prices not valid."""
 
 MOST_MEMBERS = 12_000_000
 """Most members of all groups of a pool together: about 100 MiB with working arrays."""
@@ -74,7 +77,7 @@ class Prices:
     complete : bool
         Whether the search ended by itself, neither by time nor by effort.
     pass_seconds : float
-        How long the longest pass over all classes took; checking the prices takes as long again.
+        How long the last pass over all classes took; checking the prices takes no longer.
     """
 
     prices: NDArray[np.int64]
@@ -199,7 +202,7 @@ class _PriceSearch:
     """Ascents, each followed by a pass over all classes that makes its prices valid.
 
     `best` are the best valid prices, `length` the steps of the next ascent, and `pass_seconds` how long the
-    longest pass took.
+    last pass took: the first ones, far from valid prices, take much longer.
     """
 
     def __init__(
@@ -230,6 +233,8 @@ class _PriceSearch:
     def begin(self) -> None:
         """Collect the first groups."""
         self._area = self._pass()
+        if self._prices is not self.best:
+            self.pass_seconds *= _SHORTER_PASS
         self.best = self._prices = _better(self._table, self.best, self._area.repaired)
 
     def go_on(self, cap: int, target: float, steps: int) -> bool:
@@ -259,7 +264,7 @@ class _PriceSearch:
         found = collect_and_repair(
             self._table, self._classes, self._prices, self._margin, self._collected, self._clock.raising()
         )
-        self.pass_seconds = max(self.pass_seconds, time.monotonic() - before)
+        self.pass_seconds = time.monotonic() - before
         return found
 
 

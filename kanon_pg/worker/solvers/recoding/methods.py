@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
 from kanon_pg.worker.solvers.recoding.refinement import refined
-from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of, suppression_beside
+from kanon_pg.worker.solvers.recoding.starts import Start, SuppressionAlone, along_hierarchies, start_of
 from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
 
 FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
@@ -41,14 +41,15 @@ _SHARE_FOR_SEARCH = 0.4
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
 
-_SHARE_BESIDE = 0.7
-_SHARE_BEFORE_REFINEMENT = 0.5
-"""Shares of the time in which suppression alone is searched, beside classes and prices: under privacy models,
-and where all is refined afterwards."""
+_SHARE_BEFORE_DIVES = 0.7
+"""Share of the time for classes and prices, where dives under privacy models follow."""
 
 _SHARE_BEFORE_PRICES = 0.15
 _SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
 """Shares of the time that is left, where what the prices favour is searched afterwards."""
+
+_SHARE_OF_DIVES = 0.5
+"""Share of the time that is left which dives take while suppression alone may still find something."""
 
 DIVED = "prices of rows settled under the privacy models"
 _AGAIN = ", parts of it anew"
@@ -160,42 +161,52 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
     times : int
         How many times the usual effort improvement spends.
     """
-    first, has_models = start_of(whole), bool(whole.request.models)
-    with suppression_beside(
-        whole, first, _SHARE_BESIDE if has_models else _SHARE_BEFORE_REFINEMENT
-    ) as suppressed:
+    has_models = bool(whole.request.models)
+    with closing(SuppressionAlone(whole)) as alone:
+        start = start_of(whole)
         if has_models:
-            searching = whole.clock.part(_SHARE_BESIDE)
-            start = _improved(first, searching.part(_SHARE_FOR_SEARCH), times)
+            searching = whole.clock.part(_SHARE_BEFORE_DIVES)
+            start = _improved(start, searching.part(_SHARE_FOR_SEARCH), times)
         else:
             searching = whole.clock
-            start = _improved(first, searching.part(_SHARE_BEFORE_PRICES))
+            start = _improved(start, searching.part(_SHARE_BEFORE_PRICES))
         share = _SHARE_FOR_PRICES if has_models else _SHARE_FOR_PRICES_BEFORE_REFINEMENT
         raised = None if searching.is_over() else _raised(whole, start, searching.part(share))
-        other = suppressed()
-    clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
-    if other is not None and other.cost < start.cost:
-        start = _improved(other, clock, times) if has_models else other
+        clock = whole.clock.without(0.0 if raised is None else 2 * raised.found.pass_seconds)
+        found, is_first = alone.or_cheaper(start), True
+        while found is not start or is_first:
+            if has_models and found is not start:
+                found = _improved(found, clock, times)
+            start = found
+            if raised is not None and has_models:
+                part = clock.part(_SHARE_OF_DIVES) if alone.is_due else clock
+                start = _dived(whole, start, raised, goal, part, anew=is_first)
+            elif raised is not None:
+                start = _improved(refined(whole, start, raised, goal, clock), clock, times)
+            found, is_first = alone.or_cheaper(start, waits=True), False
     if raised is None:
         return _found(whole, start)
-    if has_models:
-        start = _dived(whole, start, raised, goal, clock)
-    else:
-        start = refined(whole, start, raised, goal, clock)
-        start = _improved(start, clock, times)
-    found = _certified(start, raised.found)
+    result = _certified(start, raised.found)
     is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
-    return replace(found, termination=Termination.GOAL) if is_enough else found
+    return replace(result, termination=Termination.GOAL) if is_enough else result
 
 
-def _dived(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
-    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain."""
+def _dived(
+    whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock, *, anew: bool
+) -> Start:
+    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain.
+
+    Parameters
+    ----------
+    anew : bool
+        Whether to dive for all rows first; then parts of the best solution are taken apart.
+    """
     if whole.table.has_entity or clock.is_over():
         return start
     dives, least = LevelDives(whole, raised.found, clock), raised.found.bound / (1.0 - goal)
     try:
         with suppress(InfeasibleError):  # what was left over could not be given a class
-            dived = dives.first()
+            dived = dives.first() if anew else None
             if dived is not None:
                 start = min(start, dives.start_of(dived, DIVED), key=lambda one: one.cost)
         for dived in () if start.cost <= least else dives.in_turn(dives.solution_of(start)):

@@ -22,6 +22,9 @@ from kanon_pg.worker.verification.class_demands import class_demands
 _MOST_PAIRS = 1_000_000_000
 """Most level vectors times row types for which prices are searched: a pass over all takes some seconds."""
 
+_UNPROVEN = 0.5
+"""Share of the costs of a known solution at which the ascent begins under models."""
+
 
 @dataclass(frozen=True)
 class LevelPrices:
@@ -69,5 +72,8 @@ def raise_level_prices(
     reach, _ = cheapest_levels(task.forest, task.table, k, known, clock)
     # One unit for each column that was rounded down, and one for rounding here.
     start = np.maximum((reach * PRICE_UNIT).astype(np.int64) - task.table.width - 1, 0)
-    found = ascend(task.table, classes, start, clock, target=target, collected=collected)
+    wanted = None
+    if task.request.models:
+        wanted = np.maximum(start, (_UNPROVEN * known * PRICE_UNIT).astype(np.int64))
+    found = ascend(task.table, classes, start, clock, target=target, wanted=wanted, collected=collected)
     return LevelPrices(found, collected)

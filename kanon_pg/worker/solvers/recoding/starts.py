@@ -8,9 +8,10 @@ cheaper, all its methods are tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
-from kanon_pg.worker.child_processes import WorkFailed, in_child_beside
+from kanon_pg.worker.child_processes import ChildBeside
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import PatternMask
@@ -34,9 +35,18 @@ from kanon_pg.worker.solvers.recoding.rest import assign_rest, is_lattice_small
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.recoding.top_down import top_down_classes
 
-_GRACE = 0.15
-"""How much later than its end the search of suppression may still answer, as a share of the time that is
-left: on a busy machine its last step can take long, and what it found would be lost."""
+_GRACE = 1.0
+"""Seconds after the end of all time in which the search of suppression may still find something."""
+
+_PATIENCE = 0.1
+"""Seconds after which who waits for something cheaper looks again."""
+
+_SHARE_ALONE = 0.5
+"""Share of the time that is left which the search of suppression takes where no further process can be."""
+
+_MOST_TEXT = 1_000
+_PER_ROW = 24
+"""Most bytes of what suppression alone finds: its method and bound, and a part of a solution for each row."""
 
 
 class Start(NamedTuple):
@@ -72,58 +82,80 @@ def start_of(task: RecodingTask) -> Start:
     return min(starts, key=lambda start: start.cost)._replace(least_suppression=least)
 
 
-Suppressed = Callable[[], "Start | None"]
+class SuppressionAlone:
+    """The search of suppression alone by all its methods, beside the search with hierarchies.
 
+    A process of its own searches, from now to the end of the time, just as it would where there are no
+    hierarchies; it ends when it is closed. Without a limit of time, or a further process, it runs
+    once somebody asks for what it found.
 
-@contextmanager
-def suppression_beside(task: RecodingTask, first: Start, share: float) -> Iterator[Suppressed]:
-    """Search suppression alone by all its methods while the block does something else.
-
-    Yields
-    ------
-    callable
-        Returns what was found once it is there, None where that cannot be cheaper than `first`, or nothing
-        was found.
-
-    Notes
-    -----
-    A process of its own searches, so that the search takes none of the time of the block where there is a
-    second processor; without a limit of time, or a further process, it runs once it is asked for.
+    Parameters
+    ----------
+    task : RecodingTask
+        Its row types are not divided.
     """
-    if first.least_suppression >= first.cost or task.clock.is_over():
-        yield lambda: None
-        return
 
-    def search(clock: Clock) -> tuple[Solution, str] | None:
-        thorough = search_until_optimal if task.request.method == "exact" else search_until_good
-        found = _suppressed(task, thorough, clock)
-        return None if found is None else (found.solution, found.method)
+    def __init__(self, task: RecodingTask) -> None:
+        self._task, self._found = task, b""
+        self._child: ChildBeside | None = None
+        self.is_due = not task.clock.is_over()
+        left = task.clock.left()
+        if left:
+            work = partial(self._search, Clock(left))  # one process alone reports its progress
+            with suppress(OSError):
+                self._child = ChildBeside(work, left + _GRACE, _MOST_TEXT + _PER_ROW * task.table.total_rows)
 
-    def work() -> bytes:
-        found = search(clock)
-        return b"" if found is None else found[1].encode() + b"\0" + found[0].to_bytes()
+    def close(self) -> None:
+        """End the search."""
+        if self._child is not None:
+            self._child.close()
 
-    clock, late = task.clock.part(share), 1.0 + _GRACE * (task.clock.left() or 0.0)
-    seconds = clock.left()
-    with ExitStack() as stack:
-        answer = None
-        if seconds is not None:
-            try:
-                answer = stack.enter_context(in_child_beside(work, seconds + late))
-            except OSError:
-                clock = task.clock.part(share)
+    def or_cheaper(self, start: Start, *, waits: bool = False) -> Start:
+        """Return a start, or what suppression alone has found if that is cheaper.
 
-        def found() -> Start | None:
-            if answer is None:
-                result = search(clock)
-                return None if result is None else _of_suppression(task, *result)
-            try:
-                method, _, solution = (answer() or b"").partition(b"\0")
-            except WorkFailed:
-                return None
-            return _of_suppression(task, Solution.from_bytes(solution), method.decode()) if solution else None
+        Once suppression alone is proven to cost no less than a start, its search ends.
 
-        yield found
+        Parameters
+        ----------
+        waits : bool
+            Whether to wait for something cheaper until the search ends.
+        """
+        if not self.is_due:
+            return start
+        if self._child is None:
+            self.is_due = False
+            if start.least_suppression < start.cost:
+                self._search(self._task.clock.part(_SHARE_ALONE), self._keep)
+            return self._cheaper(start)[0]
+        while True:
+            is_over = self._child.wait(_PATIENCE if waits else 0.0)
+            found, least = self._cheaper(start)
+            if is_over or max(least, start.least_suppression) >= start.cost:
+                self._child.close()
+                self.is_due = False
+            if not waits or found is not start or not self.is_due:
+                return found
+            self._task.clock.heartbeat()
+
+    def _search(self, clock: Clock, say: Callable[[bytes], None]) -> None:
+        def note(found: SearchResult) -> None:
+            text = f"{found.lower_bound or 0.0}\n{found.method}"[: _MOST_TEXT - 1]
+            say(f"{text}\n".encode() + found.solution.to_bytes())
+
+        thorough = search_until_optimal if self._task.request.method == "exact" else search_until_good
+        _suppressed(self._task, partial(thorough, note=note), clock)
+
+    def _keep(self, found: bytes) -> None:
+        self._found = found
+
+    def _cheaper(self, start: Start) -> tuple[Start, float]:
+        """Return what was found last if that is cheaper, and what suppression alone costs at least."""
+        message = self._found if self._child is None else self._child.latest()
+        if not message:
+            return start, 0.0
+        least, method, solution = message.split(b"\n", 2)
+        found = _of_suppression(self._task, Solution.from_bytes(solution), method.decode())
+        return (found if found.cost < start.cost else start), float(least)
 
 
 def along_hierarchies(task: RecodingTask) -> Start:
