@@ -19,11 +19,14 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.relations.subject import Subject
 from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION
 from kanon_pg.release.plan.generalized import GeneralizedColumn, node_parts
 from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.publish.remembering import hashed_cells
+from kanon_pg.release.publish.storage import storage_parts
 
 MOST_VALUES = 12
 """Values of a column that have a bucket of their own."""
@@ -315,6 +318,39 @@ class Side:
         is_node = column.generalized is not None and not self.is_base
         output = column.facts.identifier
         return Fragment(f"{output}::{below}") if below and not is_node else output
+
+
+def shows_what_is_there(db: Database, plan: ReleasePlan, record: ReleaseRecord) -> bool | None:
+    """Return whether a release is what would be published of its base relation now; None if it is not known.
+
+    Known only of what one materialized view computes of the base relation.
+    """
+    if record.source is None or record.mapping is None or record.remember is not None:
+        return None
+    masked = [
+        CanonicalColumn(column, Identifier.of(f"c{number}")) for number, column in enumerate(plan.carried, 1)
+    ]
+    would = db.row(
+        statement(
+            "before_after/would_show",
+            **storage_parts(plan, record.nodes),
+            source=Fragment(f"{record.source}()"),
+            mapping=record.mapping,
+            parts=record.parts,
+            hash_seed=HASH_SEED,
+            looks=[column.look(f"masked.{column.alias}") for column in masked],
+        )
+    )
+    shows = db.row(
+        statement(
+            "before_after/shows",
+            storage=record.stored,
+            cells=hashed_cells(plan),
+            entity=plan.entity is not None,
+            looks=[column.look(f"s.{column.output}") for column in masked],
+        )
+    )
+    return would == shows
 
 
 def label_of(facts: ColumnFacts, value: str) -> Fragment:

@@ -33,6 +33,7 @@ from kanon_pg.before_after.counting import (
     Side,
     buckets_of,
     sets_to_count,
+    shows_what_is_there,
 )
 from kanon_pg.before_after.request import ReleaseReportRequest
 from kanon_pg.before_after.sentences import guarantee, not_promised, proof
@@ -85,7 +86,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
         }
     subject = resolve(db, str(record.base), role=role)
     require_readable_base(db, subject.relation)
-    plan = recorded_plan(db, record, subject.relation)
+    plan = recorded_plan(db, record, subject.relation, models=PrivacyModels.of(parameters))
     require_usable(db, subject, tuple(column.facts for column in plan.quasi_identifiers))
     with audit_session(db, request.time_limit) as worker:
         db.progress("comparing with the table")
@@ -213,11 +214,16 @@ class _Comparison:
         return {"suppressed_cells": cells, "suppressed_share": _share(cells / rows / len(heights))}
 
     def _has_changed(self, columns: Sequence[ComparedColumn], before: Counted, after: Counted) -> bool:
-        """Return whether the base relation may have other rows than those that were published."""
-        if self.facts["changes_since"] != 0 or before.whole != after.whole:
-            return True
+        """Return whether the base relation may have other rows than those that were published.
+
+        PostgreSQL's counters may count changes from before; where they do, the release is computed again.
+        """
         unchanged = [column.place for column in columns if column.position is None]
-        return any(before.sizes[place] != after.sizes[place] for place in unchanged)
+        if before.whole != after.whole or any(before.sizes[one] != after.sizes[one] for one in unchanged):
+            return True
+        if self.facts["changes_since"] == 0:
+            return False
+        return not shows_what_is_there(self.worker.db, self.plan, self.record)
 
     def _notes(self, before: Counted, after: Counted, *, has_changed: bool, is_told: bool) -> list[str]:
         k = self._k
@@ -228,15 +234,15 @@ class _Comparison:
         if not has_changed:
             return [rounding]
         changed = (
-            "The table has changed since the release was published or refreshed, or in the seconds before: "
-            "what is said of the table is about its rows now."
+            "The table has changed since the release was published or refreshed: what is said of the table "
+            "is about its rows now."
         )
         if is_told:
             return [changed, rounding]
         return [
             changed,
-            f"It has fewer than {k} people more or fewer than the release, whom a comparison of values would "
-            "show. So values before are left out; publish the table anew to see them.",
+            f"Fewer than {k} people may have come, gone or changed, whom a comparison of values would show. "
+            "So values before are left out; publish the table anew to see them.",
         ]
 
     def _column(
@@ -397,9 +403,8 @@ def _level_shares(
 
 
 def _may_be_compared(before: Size, after: Size, k: int) -> bool:
-    """Return whether the table has as many people as the release, or at least k more or fewer."""
-    apart = before.apart(after)
-    return apart == Size() or apart.people >= k
+    """Return whether the table has at least k people more or fewer than the release."""
+    return before.apart(after).people >= k
 
 
 def _associations(

@@ -15,6 +15,31 @@ FROM kanon.releases WHERE release = $1::text
 -- name: before_after/patterns(): How many rows of a release have which levels.
 SELECT kanon_pattern AS pattern, count(*) AS rows FROM {{ storage }} GROUP BY kanon_pattern
 
+-- name: before_after/would_show(): The rows that a release would have of its base relation now, before the guard withholds any, as a
+-- number and a sum of hashes.
+WITH {% include "guard/base" %}
+{% include "guard/assigned" %}
+{% include "guard/masked" %}
+hashed AS (
+    SELECT pg_catalog.hash_record_extended(ROW(
+        {% for q in columns %}{{ q.masked_hash }}, {% endfor %}
+        {% for look in looks %}{{ look }}, {% endfor %}
+        {% if entity %}CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END,{% endif %}
+        masked.pattern
+    ), 0) AS hash
+    FROM masked
+)
+SELECT count(*) AS rows, sum(hash)::text AS hashes FROM hashed
+
+-- name: before_after/shows(): The same of what a release has.
+SELECT count(*) AS rows, sum(pg_catalog.hash_record_extended(ROW(
+        {% for cell in cells %}{{ cell }}, {% endfor %}
+        {% for look in looks %}{{ look }}, {% endfor %}
+        {% if entity %}s.kanon_person,{% endif %}
+        s.kanon_pattern
+    ), 0))::text AS hashes
+FROM {{ storage }} AS s
+
 -- name: before_after/source(): The rows of a base relation or of a release, with the columns that are compared.
     SELECT
 {% for c in columns %}

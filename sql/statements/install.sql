@@ -86,7 +86,7 @@ CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner
             'kanon_hierarchy_drop', 'kanon_hierarchy_load', 'kanon_hierarchy_missing', 'kanon_hierarchy_show',
             'kanon_hierarchy_values', 'kanon_identify', 'kanon_install_check', 'kanon_intervals',
             'kanon_is_anonymous', 'kanon_link', 'kanon_measure', 'kanon_protect', 'kanon_query',
-            'kanon_query_record', 'kanon_rectangles', 'kanon_refresh', 'kanon_regions',
+            'kanon_query_record', 'kanon_rectangles', 'kanon_refresh', 'kanon_regions', 'kanon_release_report',
             'kanon_risk', 'kanon_suggest', 'kanon_undeclare', 'kanon_unlink', 'kanon_unprotect', 'kanon_version'
         )
 

@@ -262,6 +262,39 @@ def test_who_came_or_went_alone_is_not_told_by_comparing(hospital: Interface, ch
         assert all(value["before"] is None for value in one["values"])
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "greedy"},
+        {"method": "exact", "quasi_identifiers": ["age", "sex"], "time_limit": 2},
+        {"method": "greedy", "entity": "person"},
+        {"method": "greedy", "l": 2},
+        {"method": "greedy", "hierarchies": {"income": {"builder": "intervals", "width": 50, "factor": 2}}},
+    ],
+    ids=str,
+)
+def test_one_changed_cell_is_a_change_and_a_row_written_again_is_none(
+    hospital: Interface, options: dict[str, Any]
+) -> None:
+    options = dict(options)
+    declared(hospital, entity=options.pop("entity", None))
+    hospital.anonymize("patients", K, **options)
+
+    def has_changed(statement: str) -> bool:
+        hospital.connection.execute(statement.encode())
+        hospital.connection.execute(b"select pg_stat_force_next_flush()")
+        report = hospital.release_report("patients")
+        assert report["table_has_changed"] != all(one["is_compared"] for one in report["columns"])
+        return bool(report["table_has_changed"])
+
+    assert not has_changed("update patients set age = age where id < 20")
+    assert has_changed("update patients set diagnosis = 'illness0' where id = 1")
+    assert not has_changed("update patients set diagnosis = 'illness1' where id = 1")
+    assert has_changed(
+        "update patients set sex = case sex when 'Male' then 'Female' else 'Male' end where id = 2"
+    )
+
+
 def test_with_k_people_more_buckets_differ_in_nobody_or_k_people(hospital: Interface) -> None:
     declared(hospital)
     hospital.anonymize("patients", K, method="greedy", quasi_identifiers=["sex"])
