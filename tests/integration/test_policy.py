@@ -165,6 +165,8 @@ def _set(*path: Any) -> Edit:
         ),
         (_set("releases", "people", "k", 5), ["release people: k"]),
         (_set("releases", "people", "remember", 3), ["release people: remember"]),
+        (_set("releases", "people", "seed", 0), ["release people: seed"]),
+        (_set("releases", "people", "sensitive", []), ["release people: sensitive"]),
         (_set("protections", "public.visits", "k", 4), ["protection public.visits: k"]),
         (_set("hierarchies", "ages", "spec", "width", [10]), ["hierarchy ages: spec"]),
         (
