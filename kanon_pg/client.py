@@ -22,9 +22,11 @@ Examples
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from kanon_pg import curves, measures
 from kanon_pg.audit import assessing, auditing, suggesting
@@ -38,6 +40,7 @@ from kanon_pg.audit.request import (
 )
 from kanon_pg.before_after import reporting
 from kanon_pg.before_after.request import ReleaseReportRequest
+from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.curves import Curve, CurveRequest
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, SERIALIZATION_FAILURE
@@ -71,6 +74,10 @@ from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.monitoring import states
 from kanon_pg.monitoring.states import Event, HealthState
+from kanon_pg.policy.applying import apply as apply_changes
+from kanon_pg.policy.applying import changes_of
+from kanon_pg.policy.differences import Change
+from kanon_pg.policy.existing import existing
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Understood, answer, understand
 from kanon_pg.queries.pending_query import lock_relations
@@ -97,6 +104,10 @@ Progress = Callable[[str, float | None], None]
 @contextmanager
 def _transaction(target: str | Connection) -> Iterator[Connection]:
     connection = connected_to(target)
+    if connection in _joined:
+        _act_as(_joined[connection], PsycopgDatabase(connection), _joined[connection])
+        yield connection
+        return
     try:
         with repeatable_read(connection):
             yield connection
@@ -109,6 +120,21 @@ def _transaction(target: str | Connection) -> Iterator[Connection]:
     finally:
         if isinstance(target, str):
             connection.close()
+
+
+_joined: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
+"""Connections whose calls are one transaction, with their roles."""
+
+
+@contextmanager
+def one_transaction(target: str | Connection) -> Iterator[Connection]:
+    """Run calls of this module on the connection that is yielded as one transaction: all of them or none."""
+    with _transaction(target) as connection:
+        _joined[connection] = caller(PsycopgDatabase(connection))
+        try:
+            yield connection
+        finally:
+            del _joined[connection]
 
 
 @contextmanager
@@ -185,6 +211,7 @@ def revoke_read(db: Database, relation: str, role: str) -> None:
 
 __all__ = [
     "anonymize",
+    "apply_policy",
     "audit",
     "build_hierarchy",
     "certificate",
@@ -210,6 +237,8 @@ __all__ = [
     "load_hierarchy",
     "measure",
     "missing_values",
+    "one_transaction",
+    "policy",
     "protect",
     "query",
     "rectangles",
@@ -566,6 +595,90 @@ def protect(
     check_argument("ledger_folder", "text", ledger_folder)
     with as_owner(target, relation, granting="grant_read_reader") as (db, role):
         protecting.protect(db, relation, request.k, request.options, role=role, folder=ledger_folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _PolicyOperations:
+    """The functions of this module as a policy calls them, in one transaction."""
+
+    connection: Connection
+    ledger_folder: str | None
+
+    def declare(self, arguments: Mapping[str, Any]) -> None:
+        declare(self.connection, **arguments)
+
+    def link(self, arguments: Mapping[str, Any]) -> None:
+        link(self.connection, **arguments)
+
+    def protect(self, arguments: Mapping[str, Any]) -> None:
+        protect(self.connection, **arguments, ledger_folder=self.ledger_folder)
+
+    def anonymize(self, arguments: Mapping[str, Any], advance: Progress) -> ReleaseReport:
+        return anonymize(self.connection, **arguments, on_progress=advance)
+
+    def run(self, function: str, name: str) -> None:
+        {"kanon_drop": drop, "kanon_hierarchy_drop": drop_hierarchy}[function](self.connection, name)
+
+    def run_on_table(self, function: str, relation: str) -> None:
+        functions = {"kanon_unprotect": unprotect, "kanon_unlink": unlink, "kanon_undeclare": undeclare}
+        functions[function](self.connection, relation)
+
+    def define_hierarchy(self, arguments: Mapping[str, Any]) -> int:
+        return define_hierarchy(self.connection, **arguments).version
+
+    def build_hierarchy(self, arguments: Mapping[str, Any]) -> int:
+        return build_hierarchy(self.connection, **arguments).version
+
+    def hierarchy_content(self, name: str) -> GeneralizationHierarchy:
+        return hierarchy_content(self.connection, name).hierarchy
+
+
+def policy(target: Target, *, values: bool = False) -> dict[str, Any]:
+    """Return what is declared, linked, stored, published, protected and granted, as a policy has it.
+
+    Parameters
+    ----------
+    values : bool
+        Whether to write out hierarchies that no builder made.
+    """
+    with one_transaction(target) as connection:
+        contents = _PolicyOperations(connection, None).hierarchy_content if values else None
+        return existing(PsycopgDatabase(connection), contents)
+
+
+def apply_policy(
+    target: Target,
+    policy: Mapping[str, Any],
+    *,
+    check: bool = False,
+    prune: bool = False,
+    ledger_folder: str | None = None,
+    on_progress: Progress | None = None,
+) -> list[Change]:
+    """Make a database what a policy says, all of it or nothing; return what differs.
+
+    Parameters
+    ----------
+    policy : mapping
+        As `policy` returns it, or `kanon_pg.policy.file.read_document`.
+    check : bool
+        Change nothing.
+    prune : bool
+        Remove what the policy does not have.
+    ledger_folder : str, optional
+        See `protect`.
+    """
+    from kanon_pg.policy.file import checked  # noqa: PLC0415  # an extra brings its libraries
+
+    document = checked(policy)
+    with one_transaction(target) as connection:
+        operations = _PolicyOperations(connection, ledger_folder)
+        db = PsycopgDatabase(connection, on_progress)
+        wanted, changes = changes_of(db, operations, document)
+        if not check:
+            advance = on_progress or (lambda _phase, _share: None)
+            apply_changes(db, operations, wanted, changes, advance, prune=prune)
+        return changes
 
 
 def unprotect(target: Target, relation: str) -> None:

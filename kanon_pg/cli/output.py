@@ -14,6 +14,7 @@ import typer
 from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from kanon_pg.cli.failures import known_errors
 from kanon_pg.errors import KanonError
@@ -181,7 +182,7 @@ def facts(rows: Sequence[tuple[str, str]]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(name, value)
+        table.add_row(name, Text(value))  # not a str, in which [...] would be markup
     return table
 
 
@@ -191,5 +192,5 @@ def listing(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: fro
     for heading in headings:
         table.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table

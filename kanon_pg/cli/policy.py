@@ -16,8 +16,9 @@ from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.policy.applying import apply as apply_changes
 from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
-from kanon_pg.policy.document import read_document, schema, written
+from kanon_pg.policy.document import schema
 from kanon_pg.policy.existing import existing
+from kanon_pg.policy.file import read_document, written
 from kanon_pg.tables.complete_file import complete_or_absent
 
 DIFFERS = 4

@@ -107,8 +107,8 @@ def _other(one: Mapping[str, Any], other: Mapping[str, Any] | None) -> list[str]
 
 def _form(value: Any) -> Any:
     """Return what equals the same of another value that means the same: names have no order."""
-    if value in (None, [], {}, "", False):
-        return None
+    if value is False or (isinstance(value, list | tuple | dict | str) and not value):
+        return None  # but 0 is something
     if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
         return sorted(value)
     return value
@@ -163,10 +163,11 @@ def _other_roles(
     """Say where the columns of a release are no longer what its table's declaration makes of them."""
     if declared is None:
         return []
-    sensitive = entry.get("sensitive") or declared.get("sensitive", [])
-    quasi = entry.get("quasi_identifiers") or [
-        name for name in declared.get("quasi_identifiers", []) if name not in sensitive
-    ]
+    sensitive, quasi = entry.get("sensitive"), entry.get("quasi_identifiers")
+    if sensitive is None:
+        sensitive = declared.get("sensitive", [])
+    if quasi is None:
+        quasi = [name for name in declared.get("quasi_identifiers", []) if name not in sensitive]
     insensitive = [
         name for name in declared.get("insensitive", []) if name not in sensitive and name not in quasi
     ]

@@ -1,4 +1,4 @@
-"""A policy as a file: YAML, whose form a JSON schema says, which is made of the requests that it stands for.
+"""The form of a policy, as a JSON schema that is made of the requests that a policy stands for.
 
 A section that a file does not have is not looked at.
 """
@@ -7,18 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from io import StringIO
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from kanon_pg.db.operation import Argument
-from kanon_pg.errors import InputError, as_given
 from kanon_pg.queries.noise_settings import NoiseSettings
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.release.plan.request import AnonymizeRequest, DeclareRequest
@@ -143,55 +135,3 @@ def _of_hint(hint: Any) -> dict[str, Any]:
     names = [_TYPES[get_origin(kind) or kind] for kind in kinds]
     texts = any(_TYPES[get_origin(kind) or kind] == "array" and str in get_args(kind) for kind in kinds)
     return {"type": names if len(names) > 1 else names[0]} | ({"items": _TEXT} if texts else {})
-
-
-def read_document(path: Path) -> Document:
-    """Read a policy.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is no YAML, repeats a key, or does not have the form of a policy. Says where,
-        and quotes nothing but keys.
-    """
-    try:
-        found = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"The policy cannot be read: {error.strerror}.", hint="Name a file.") from error
-    except (YAMLError, ValueError) as error:
-        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-        where = "" if mark is None else f", at line {mark.line + 1}"
-        raise InputError(
-            f"The policy is no YAML, or names something twice{where}.",
-            hint="`kanon policy export` writes one that is.",
-        ) from None
-    return checked(found)
-
-
-def checked(document: Any) -> Document:
-    """Return what is read, if it has the form of a policy; see `read_document`."""
-    error = best_match(Draft202012Validator(schema()).iter_errors(document))
-    if error is None:
-        return dict(document)
-    place = ": ".join(as_given(str(part)) for part in error.absolute_path) or "the file"
-    known = ", ".join(error.schema.get("properties", ())) if isinstance(error.schema, Mapping) else ""
-    said = {
-        "type": f"has to be of type {error.validator_value}",
-        "additionalProperties": f"has a key that is none of: {known}",
-        "required": f"lacks one of the keys {error.validator_value}",
-        "enum": f"has to be one of {error.validator_value}",
-        "const": f"has to be {error.validator_value}",
-        "anyOf": "has to have table, column and spec, or rows, or kind",
-    }.get(str(error.validator), "has another form than the schema says")
-    raise InputError(f"In the policy, {place} {said}.", hint="`kanon policy schema` says what it may be.")
-
-
-def written(document: Document) -> str:
-    """Return a policy as YAML."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    yaml.representer.sort_base_mapping_type_on_output = False
-    yaml.width = 110
-    text = StringIO()
-    yaml.dump(document, text)
-    return text.getvalue()

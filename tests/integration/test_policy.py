@@ -15,7 +15,9 @@ from psycopg.conninfo import make_conninfo
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
+from kanon_pg import client
 from kanon_pg.cli import app
+from kanon_pg.errors import InfeasibleError, InputError
 from tests.fixtures.databases import Server, role
 
 pytestmark = pytest.mark.slow
@@ -165,6 +167,8 @@ def _set(*path: Any) -> Edit:
         ),
         (_set("releases", "people", "k", 5), ["release people: k"]),
         (_set("releases", "people", "remember", 3), ["release people: remember"]),
+        (_set("releases", "people", "seed", 0), ["release people: seed"]),
+        (_set("releases", "people", "sensitive", []), ["release people: sensitive"]),
         (_set("protections", "public.visits", "k", 4), ["protection public.visits: k"]),
         (_set("hierarchies", "ages", "spec", "width", [10]), ["hierarchy ages: spec"]),
         (
@@ -334,3 +338,47 @@ def test_the_schema_is_json_schema_and_accepts_what_is_exported(made: Policy) ->
     schema = json.loads(answer.stdout)
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(made.export("--values"))
+
+
+def test_the_interface_from_the_client_does_the_same(made: Policy, elsewhere: Policy) -> None:
+    document = client.policy(made.dsn, values=True)
+    assert document == made.export("--values")
+    changes = client.apply_policy(elsewhere.dsn, document, check=True)
+    assert len(changes) == 8
+    assert elsewhere.export()["tables"] == {}
+    assert client.apply_policy(elsewhere.dsn, document, ledger_folder=str(elsewhere.folder)) == changes
+    assert elsewhere.export("--values") == document
+    empty = {section: {} for section in ("tables", "links", "hierarchies", "releases", "protections")}
+    assert len(client.apply_policy(elsewhere.dsn, {"policy": 1, **empty}, prune=True)) == 7
+    assert elsewhere.differs({"policy": 1, **empty}) == []
+
+
+def test_from_the_client_it_is_all_or_nothing_and_checked(made: Policy) -> None:
+    document = made.export("--values")
+    changed = json.loads(json.dumps(document))
+    changed["tables"]["public.people"]["insensitive"] = ["note"]
+    changed["releases"]["people"]["k"] = 1000
+    with pytest.raises(InfeasibleError):
+        client.apply_policy(made.dsn, changed)
+    with pytest.raises(InputError, match="has to be of type object"):
+        client.apply_policy(made.dsn, {"policy": 1, "tables": []})
+    assert made.export("--values") == document
+
+
+def test_calls_in_one_transaction_are_done_together_or_not(made: Policy) -> None:
+    before = made.export("--values")
+
+    def fail_at_last() -> None:
+        with client.one_transaction(made.dsn) as connection:
+            client.drop(connection, "people")
+            client.declare(connection, "people", quasi_identifiers=["zip"])
+            client.declare(connection, "people", quasi_identifiers=["nothing"])
+
+    with pytest.raises(InputError):
+        fail_at_last()
+    assert made.export("--values") == before
+    with psycopg.connect(made.dsn, autocommit=True) as own, client.one_transaction(own) as connection:
+        client.drop(connection, "people")
+        client.anonymize(connection, "people", 3)
+    client.refresh(made.dsn, "people")
+    assert made.export()["releases"]["people"]["k"] == 3

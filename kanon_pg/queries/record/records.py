@@ -169,6 +169,7 @@ def forget_answer(db: Database, relation: str, entry: int, role: str, *, folder:
         The relation answers no queries.
     """
     _, record = open_record(db, _protection(db, relation, role).space, folder)
+    record_event(db, "forget_answer", describe(db, relation, role).identifier, role, entry=entry)
     return record.forget(entry, role, float(db.row(statement("now"))["seconds"]), "")
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from kanon_pg import __version__
 from kanon_pg.cli import app, commands
 from kanon_pg.cli.commands import COMMANDS, CommandEntry, loaded
-from kanon_pg.cli.output import CompletedAction, lay_out, listing, show
+from kanon_pg.cli.output import CompletedAction, facts, lay_out, listing, show
 
 
 def test_summary_is_the_first_line_of_the_docstring() -> None:
@@ -165,3 +165,10 @@ def test_tables_in_a_pipe_have_no_blanks_at_the_end_of_lines(capsys: pytest.Capt
     lay_out(listing(("name", "because"), [("a", "short"), ("b", "long " * 300)], frozenset()))
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["name  because", "a     short", "b     " + ("long " * 300).rstrip()]
+
+
+def test_names_with_brackets_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    lay_out(listing(("[a]",), [["safe.[bold]x[/nothing]"]], frozenset()), facts([("b", "[red]c")]))
+    shown = capsys.readouterr().out
+    assert "safe.[bold]x[/nothing]" in shown
+    assert "[red]c" in shown
