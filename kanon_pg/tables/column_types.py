@@ -224,7 +224,7 @@ class CsvColumn:
         if self.read_as == "decimal comma" and spelling.decimal is None:
             yield f"{name}: read with decimal commas. --decimal says what decimals are written with."
         elif self.read_as in ("DMY", "MDY", "YMD") and spelling.dates is None:
-            yield f"{name}: dates in the order {self.read_as}. --date-format says in which."
+            yield f"{name}: dates in the order {self.read_as}. --date-format says which order."
         if self.doubt:
             yield f"{name}: left as text, because {self.doubt}"
 
@@ -276,7 +276,7 @@ class ColumnType:
     def chosen(self, name: str) -> CsvColumn:
         """Return the column with the narrowest type that holds every value seen, ``text`` if none does."""
         nulls = tuple(sorted(self._nulls))
-        text = CsvColumn(name, "text", nulls=() if self._spelling.nulls is None else self._spelling.nulls)
+        text = CsvColumn(name, "text", nulls=self._spelling.nulls or ())
         ways = [way for way, rules in self._possible.items() if rules]
         if not self._seen or not self._number_seen or not ways:
             return text
@@ -299,7 +299,7 @@ def with_one_decimal_sign(columns: Iterable[CsvColumn], spelling: Spelling) -> t
     if spelling.decimal is not None or all(column.read_as != "decimal comma" for column in found):
         return found
     return tuple(
-        CsvColumn(column.name, "text", doubt=_POINTS)
+        CsvColumn(column.name, "text", nulls=spelling.nulls or (), doubt=_POINTS)
         if column.read_as == "as it is" and column.sql_type in _FRACTIONS
         else column
         for column in found

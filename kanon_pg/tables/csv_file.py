@@ -76,9 +76,10 @@ class CsvFile:
             )
         self.path = path
         self.spelling = spelling
-        self.encoding = "" if encoding is None else _known(encoding)
-        self._is_guess = not self.encoding
-        self.encoding = self.encoding or self._likely_encoding()
+        self.encoding = "utf-8" if encoding is None else _known(encoding)
+        self._is_guess = encoding is None
+        if self._is_guess:
+            self.encoding = self._likely_encoding()
         self.delimiter = self._likely_delimiter() if delimiter is None else delimiter
         self.names = self._read_names()
 
@@ -140,7 +141,7 @@ class CsvFile:
         """Say what was taken for what without being told, in sentences."""
         said = [note for column in columns for note in column.guesses(self.spelling)]
         if self._is_guess and self.encoding != "utf-8":
-            said.insert(0, f"The file is read as {_in_words(self.encoding)}. --encoding says in what it is.")
+            said.insert(0, f"The file is taken for {_in_words(self.encoding)}. --encoding says what it is.")
         return tuple(said)
 
     def _dialect(self, invalid_row_handler: Callable[[arrow_csv.InvalidRow], str]) -> arrow_csv.ParseOptions:

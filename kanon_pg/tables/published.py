@@ -18,6 +18,13 @@ from kanon_pg.errors import DatabaseError, UnknownName, as_given
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN
 from kanon_pg.release.plan.record import name_in_sql
 
+_ROLES = {
+    "quasi_identifiers": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+"""What ``kanon.published_roles`` lists, and what each column of it is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
@@ -58,8 +65,7 @@ class PublishedTable:
         """Return what a column is, None if that is not known."""
         if column == SUPPRESSED_COLUMN:
             return "suppressed columns"
-        lists = (("quasi_identifiers", "quasi-identifier"), ("sensitive",) * 2, ("insensitive",) * 2)
-        return next((role for names, role in lists if column in self.facts.get(names, ())), None)
+        return next((role for names, role in _ROLES.items() if column in self.facts.get(names, ())), None)
 
 
 @contextmanager

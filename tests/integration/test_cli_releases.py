@@ -274,7 +274,7 @@ def test_load_from_the_shell(dsn: str, tmp_path: Path, connection: psycopg.Conne
     report = result(dsn, "load", str(path), '"My Table"', "--delimiter", "tab", "--text", "n")
     assert report["table"] == '"public"."My Table"'
     assert report["rows"] == 2
-    assert report["columns"] == [{"name": "zip", "sql_type": "text"}, {"name": "n", "sql_type": "text"}]
+    assert [(one["name"], one["sql_type"]) for one in report["columns"]] == [("zip", "text"), ("n", "text")]
     assert connection.execute('SELECT * FROM "My Table" ORDER BY n').fetchall() == [
         ("01234", "1"),
         (None, "2"),
