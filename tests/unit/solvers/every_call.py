@@ -110,6 +110,7 @@ def requests() -> Iterator[tuple[PackedRowTypes, SolveRequest]]:
         seconds = SECONDS if method in ("auto", "exact", "local") else None
         yield packed, SolveRequest(3, method=method, seconds=seconds)
     yield generalized[0], SolveRequest(3, method="full_domain", suppressed_rows=0.1)
+    yield generalized[0], SolveRequest(3, same_level=["c0"], seconds=SECONDS)
     for packed, models in itertools.product([with_hierarchies(one) for one in secret], MODELS[::2]):
         yield packed, SolveRequest(3, models=models, seconds=SECONDS)
 
