@@ -7,7 +7,7 @@ see them, each operation says what it takes instead.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,6 +75,13 @@ class Roles:
             "sensitive": self.sensitive,
             "insensitive": self.insensitive,
         }
+
+    def without(self, names: Container[str]) -> Roles:
+        """Return the roles of other columns than some; people are rows, and weights are 1."""
+        identifiers, quasi, sensitive, insensitive = (
+            tuple(name for name in group if name not in names) for group in self.groups().values()
+        )
+        return Roles(identifiers, quasi, sensitive, insensitive)
 
     def role_of(self, name: str) -> str | None:
         """Return the role of a column, in the singular."""

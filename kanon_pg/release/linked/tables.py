@@ -239,8 +239,7 @@ def record_group(db: Database, subject: Subject, roles: Roles, rows: Mapping[str
     people = LinkedTable(replace(facts, oid=-facts.oid), key=(entity,), order=(), is_made=True)
     table = LinkedTable(facts, key=(), order=_order(db, facts), parent=people, up=(entity,))
     keys = {entity, *table.order, *foreign_columns(db, facts, (facts,))}
-    groups = (tuple(name for name in names if name not in keys) for names in roles.groups().values())
-    group = LinkedGroup(people, (replace(table, roles=Roles(*groups), **_knowledge(table, rows)),))
+    group = LinkedGroup(people, (replace(table, roles=roles.without(keys), **_knowledge(table, rows)),))
     _require_rows(group, rows)
     return group
 
@@ -383,8 +382,7 @@ def _roles(db: Database, table: LinkedTable, group: Sequence[RelationFacts]) -> 
         quasi = (c.name for c in facts.columns if c.name not in keys and not c.is_key)
         return Roles(quasi_identifiers=tuple(quasi))
     facts.require_declared(declared.names())
-    kept = (tuple(n for n in names if n not in keys) for names in declared.groups().values())
-    return Roles(*kept)
+    return declared.without(keys)
 
 
 def _knowledge(table: LinkedTable, rows: Mapping[str, Any]) -> dict[str, Any]:
