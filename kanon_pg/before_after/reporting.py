@@ -44,6 +44,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnknownName, as_given
 from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
+from kanon_pg.release.linked.publishing import published_people
 from kanon_pg.release.plan.base import require_readable_base
 from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
 from kanon_pg.release.plan.record import ReleaseRecord, existing_release
@@ -84,7 +85,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
         return report | {
             "notes": ["The table was dropped, and the release with it: this is what is recorded of them."]
         }
-    subject = resolve(db, str(record.base), role=role)
+    subject = published_people(db, record, resolve(db, str(record.base), role=role), role)
     require_readable_base(db, subject.relation)
     plan = recorded_plan(db, record, subject.relation, models=PrivacyModels.of(parameters))
     require_usable(db, subject, tuple(column.facts for column in plan.quasi_identifiers))
@@ -92,7 +93,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
         db.progress("comparing with the table")
         compared = _Comparison(worker, record, facts, plan, subject)
         report |= compared.report()
-    if request.curve:
+    if request.curve and record.people_view is None:  # a curve is of columns of one table
         report["curve"] = _curve(db, request, record, subject, role)
     return report
 

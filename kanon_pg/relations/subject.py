@@ -190,7 +190,7 @@ class Subject:
     @property
     def source(self) -> Identifier | Fragment:
         """Relation to count people in: itself, or its rows with the person of each."""
-        return self.relation.identifier if self.people is None else self.people.source
+        return self.relation.source if self.people is None else self.people.source
 
     @property
     def is_release(self) -> bool:

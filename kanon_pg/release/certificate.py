@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from kanon_pg.core.certificate import CertificateTask, StoredMapping
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import kernels_for
-from kanon_pg.db.catalog import describe_readable
-from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reading
@@ -28,10 +26,10 @@ from kanon_pg.errors import InputError, ReleaseError, UnknownName, as_given
 from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.counting import count_row_types
 from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
-from kanon_pg.release.linked.publishing import tables_of
+from kanon_pg.release.linked.publishing import published_people
 from kanon_pg.release.plan.base import require_readable_base
 from kanon_pg.release.plan.generalized import parse_hierarchies
-from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan, with_people
+from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
 from kanon_pg.release.plan.record import ReleaseRecord, existing_release
 from kanon_pg.release.publish.node_tables import packed_hierarchies, with_hierarchies
 from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
@@ -90,10 +88,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
         raise UnknownName(f"Release {as_given(record.name)} was dropped meanwhile.")
     proof = proofs[0]
     _require_certifiable(record)
-    subject = resolve(db, str(record.base), role=role)
-    for table in tables_of(db, record.name):
-        describe_readable(db, str(Identifier.of(*table["relation_name"])), role)
-    subject = replace(subject, relation=with_people(db, record, subject.relation))
+    subject = published_people(db, record, resolve(db, str(record.base), role=role), role)
     base = subject.relation
     require_readable_base(db, base)
     weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}

@@ -389,10 +389,9 @@ def test_rows_that_can_be_followed_are_in_the_class_of_their_person(interface: I
     connection = interface.connection
     connection.execute(
         "create table visits (visit integer primary key, person text, sex text, day date, ill text);"
-        "insert into visits select i, 'p' || i % 60, (array['F', 'M'])[1 + i % 60 % 2], date '2020-01-01' + "
-        "i % 5,"
-        " 'ill ' || i % 4 from generate_series(1, 150) as i; insert into visits values (999, null, 'F', "
-        "null, 'x')"
+        "insert into visits select i, 'p' || i % 60, (array['F', 'M'])[1 + i % 60 % 2],"
+        " date '2020-01-01' + i / 60, 'ill ' || i % 4 from generate_series(1, 150) as i;"
+        "insert into visits values (999, null, 'F', null, 'x')"
     )
     interface.declare("visits", quasi_identifiers=["sex"], sensitive=["ill"], insensitive=[], entity="person")
     report = interface.anonymize("visits", K, pseudonyms=["person"], time_limit=1.0)

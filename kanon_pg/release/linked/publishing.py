@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kanon_pg.db.catalog import describe_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DEFECT, VerificationFailed
+from kanon_pg.relations.subject import Subject
 from kanon_pg.release.linked.people import PeopleOfTables
 from kanon_pg.release.linked.tables import LinkedTable, linked_rows
-from kanon_pg.release.plan.planning import ReleasePlan
+from kanon_pg.release.plan.planning import ReleasePlan, with_people
+from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
 
 
@@ -258,6 +261,22 @@ def _pairs(table: LinkedTable, number: int) -> list[dict[str, Identifier]]:
 def tables_of(db: Database, release: str) -> Sequence[Row]:
     """Return what is recorded of the further tables of a release, in the order of publishing."""
     return db.rows(statement("linked/tables"), release)
+
+
+def published_people(db: Database, record: ReleaseRecord, subject: Subject, role: str) -> Subject:
+    """Return the base relation of a release as it reads it: with the people of linked tables in its place.
+
+    Raises
+    ------
+    NotPermitted
+        If the role may not read all of these tables.
+    """
+    if record.people_view is None:
+        return subject
+    for table in tables_of(db, record.name):
+        describe_readable(db, str(Identifier.of(*table["relation_name"])), role)
+    roles = None if subject.roles is None else replace(subject.roles, entity=None)
+    return replace(subject, relation=with_people(db, record, subject.relation), roles=roles)
 
 
 def forget_tables(db: Database, release: str) -> Sequence[Row]:

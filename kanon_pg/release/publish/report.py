@@ -189,7 +189,7 @@ def store_release(
             "parameters": recorded_arguments(request) | _weights(plan),
             "quasi_identifiers": [column.facts.name for column in plan.quasi_identifiers],
             "sensitive": [column.name for column in plan.sensitive],
-            "insensitive": [column.name for column in plan.insensitive],
+            "insensitive": [c.name for c in plan.insensitive if c.name not in plan.pseudonyms],
             "entity": None if plan.entity is None else plan.entity.facts.name,
             "generalized": [column.column.facts.name for column in plan.generalized],
             "elapsed": f"{report.elapsed} seconds",
