@@ -13,7 +13,7 @@ from typing import Any
 
 from kanon_pg import curves
 from kanon_pg.audit.assessing import release_risk
-from kanon_pg.audit.columns import AuditSession, audit_session
+from kanon_pg.audit.columns import audit_session
 from kanon_pg.audit.request import RiskRequest
 from kanon_pg.before_after.buckets import (
     MISSING,
@@ -41,6 +41,7 @@ from kanon_pg.before_after.tables import association, count_error, known
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.curves import DEFAULT_KS, CurveRequest
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnknownName, as_given
 from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
@@ -48,6 +49,7 @@ from kanon_pg.release.linked.publishing import published_people
 from kanon_pg.release.plan.base import require_readable_base
 from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
 from kanon_pg.release.plan.record import ReleaseRecord, existing_release
+from kanon_pg.runner.parent import memory_budget
 
 Report = dict[str, Any]
 """What JSON has; ``docs/how-to/report.md`` says what the keys mean."""
@@ -89,10 +91,9 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
     require_readable_base(db, subject.relation)
     plan = recorded_plan(db, record, subject.relation, models=PrivacyModels.of(parameters))
     require_usable(db, subject, tuple(column.facts for column in plan.quasi_identifiers))
-    with audit_session(db, request.time_limit) as worker:
+    with working_memory(db, memory_budget(db)), exact_text(db):
         db.progress("comparing with the table")
-        compared = _Comparison(worker, record, facts, plan, subject)
-        report |= compared.report()
+        report |= _Comparison(db, record, facts, plan, subject).report()
     if request.curve and record.people_view is None:  # a curve is of columns of one table
         report["curve"] = _curve(db, request, record, subject, role)
     return report
@@ -125,7 +126,7 @@ def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any]) -> R
 class _Comparison:
     """A release beside its base relation, while it is counted."""
 
-    worker: AuditSession
+    db: Database
     record: ReleaseRecord
     facts: Row
     plan: ReleasePlan
@@ -141,9 +142,8 @@ class _Comparison:
 
     def report(self) -> Report:
         """Return what only a look at both tells."""
-        db = self.worker.db
-        base = Side(db, self.plan, self.record, self.subject)
-        release = Side(db, self.plan, self.record)
+        base = Side(self.db, self.plan, self.record, self.subject)
+        release = Side(self.db, self.plan, self.record)
         columns = self._columns()
         levels = self._levels(release)
         buckets = [
@@ -224,7 +224,7 @@ class _Comparison:
             return True
         if self.facts["changes_since"] == 0:
             return False
-        return not shows_what_is_there(self.worker.db, self.plan, self.record)
+        return not shows_what_is_there(self.db, self.plan, self.record)
 
     def _notes(self, before: Counted, after: Counted, *, has_changed: bool, is_told: bool) -> list[str]:
         k = self._k
@@ -329,7 +329,8 @@ class _Comparison:
         }
         if self.record.insensitive:
             call = RiskRequest(None, threshold=1 / self._k, uniques_seconds=0.0)
-            found = release_risk(self.worker, call, {"view": str(self.record.view)})
+            with audit_session(self.db, call.time_limit) as worker:
+                found = release_risk(worker, call, {"view": str(self.record.view)})
             risk["with_insensitive"] = {
                 "known": [*known, *self.record.insensitive],
                 "prosecutor": {
