@@ -153,7 +153,7 @@ def _publish(operations: Operations, name: str, wanted: Document, advance: Advan
     for column, one in (request.hierarchies or {}).items():
         if isinstance(one, Mapping) and INCOMPLETE in one:
             raise InputError(
-                f"How release {as_given(name)} builds the hierarchy of column {as_given(column)} is not known.",
+                f"How release {as_given(name)} built the hierarchy of {as_given(column)} is not known.",
                 hint=f"Put the builder's settings in the place of {INCOMPLETE}, or name a stored hierarchy.",
             )
     operations.anonymize(asdict(request) | {"release": name}, advance)
