@@ -17,7 +17,7 @@ from kanon_pg.policy.applying import apply as apply_changes
 from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
 from kanon_pg.policy.document import schema
-from kanon_pg.policy.existing import existing
+from kanon_pg.policy.existing import INCOMPLETE, existing
 from kanon_pg.policy.file import read_document, written
 from kanon_pg.tables.complete_file import complete_or_absent
 
@@ -46,7 +46,10 @@ def export(
             contents = interface.hierarchy_content if values else None
             found = existing(PsycopgDatabase(interface.connection), contents)
         for name, release in found["releases"].items():
-            if any("builder" in one for one in (release.get("hierarchies") or {}).values()):
+            if any(
+                not isinstance(one, str) and INCOMPLETE in one
+                for one in (release.get("hierarchies") or {}).values()
+            ):
                 note(
                     f"release {name} has a hierarchy of its own, whose settings are not recorded: "
                     "complete it, or store the hierarchy and name it"

@@ -12,10 +12,10 @@ from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, NotPermitted, UnknownName, as_given
+from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, as_given
 from kanon_pg.policy.differences import NEW_RELEASES, SCHEMA_SAFE, Change, differences, request_of
 from kanon_pg.policy.document import PUBLIC, Document
-from kanon_pg.policy.existing import existing, named_in_full, published_roles
+from kanon_pg.policy.existing import INCOMPLETE, existing, named_in_full, published_roles
 from kanon_pg.release.plan.base import OWNER
 
 Advance = Callable[[str, float | None], None]
@@ -149,7 +149,14 @@ def _store(operations: Operations, name: str, wanted: Document, advance: Advance
 
 
 def _publish(operations: Operations, name: str, wanted: Document, advance: Advance) -> None:
-    operations.anonymize(asdict(request_of(wanted["releases"][name])) | {"release": name}, advance)
+    request = request_of(wanted["releases"][name])
+    for column, one in (request.hierarchies or {}).items():
+        if isinstance(one, Mapping) and INCOMPLETE in one:
+            raise InputError(
+                f"How release {as_given(name)} built the hierarchy of {as_given(column)} is not known.",
+                hint=f"Put the builder's settings in the place of {INCOMPLETE}, or name a stored hierarchy.",
+            )
+    operations.anonymize(asdict(request) | {"release": name}, advance)
 
 
 def _protect(operations: Operations, name: str, wanted: Document, advance: Advance) -> None:

@@ -17,6 +17,9 @@ from kanon_pg.policy.document import VERSION, Document
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.release.plan.request import AnonymizeRequest
 
+INCOMPLETE = "complete_by_hand"
+"""Key of a hierarchy of which the settings are not known."""
+
 Contents = Callable[[str], GeneralizationHierarchy | None]
 """Returns a stored hierarchy by its name, with values; None for one of which the name is enough."""
 
@@ -120,12 +123,18 @@ def _hierarchy(row: Mapping[str, Any], contents: Contents | None) -> dict[str, A
 
 
 def _arguments(recorded: str) -> dict[str, Any]:
-    """Return recorded arguments, with the bare names of hierarchies where there is nothing else to say."""
+    """Return recorded arguments, with the bare names of hierarchies where there is nothing else to say.
+
+    What a builder of the release's own was given is not recorded. Its entry gets a key that no builder has,
+    so that nobody publishes by other settings unawares.
+    """
     arguments: dict[str, Any] = json.loads(recorded)
     usual = {"lowest": 0, "loss": "ncp"}
     for column, one in (arguments["hierarchies"] or {}).items():
         if one == usual | {"hierarchy": one.get("hierarchy")}:
             arguments["hierarchies"][column] = one["hierarchy"]
+        elif "builder" in one:
+            one[INCOMPLETE] = True
     return arguments
 
 

@@ -7,7 +7,7 @@ AS $function$
 DECLARE
     accounts text := 'kanon.accounts AS a ON a.relation = s.relation AND a.login IS NULL';
 BEGIN
-    IF to_regclass('kanon.record_states') IS NULL THEN
+    IF to_regclass('kanon.record_states') IS NULL OR NOT EXISTS (SELECT FROM kanon.protections) THEN
         RETURN;
     END IF;
     -- accounts cannot be read while a record is unusable

@@ -11,6 +11,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
+from kanon_pg import client
+from kanon_pg.admin.install.installer import install
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
 
@@ -170,3 +172,18 @@ def test_a_record_of_answers_that_is_lost_is_told_with_what_to_do(protected: Int
     assert found["public.people"]["ledger"] != "usable"
     assert "restart_record" in found["public.people"]["advice"]
     assert (found["public.more"]["ledger"], found["public.more"]["advice"]) == ("usable", None)
+
+
+def test_it_is_there_where_the_server_has_no_functions(empty_dsn: str) -> None:
+    install(empty_dsn, plpython=False)
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("create table people as select i % 4 as age from generate_series(1, 40) as i")
+        client.anonymize(connection, "people", 5)
+        (found,) = client.health(connection)
+        assert (found.object, found.guard, found.missing_rows, found.advice) == (
+            "safe.people",
+            "holds",
+            0,
+            None,
+        )
+        assert [one.operation for one in client.history(connection)] == ["anonymize"]

@@ -382,3 +382,17 @@ def test_calls_in_one_transaction_are_done_together_or_not(made: Policy) -> None
         client.anonymize(connection, "people", 3)
     client.refresh(made.dsn, "people")
     assert made.export()["releases"]["people"]["k"] == 3
+
+
+def test_what_is_not_known_of_a_hierarchy_is_not_published_otherwise(
+    made: Policy, elsewhere: Policy, connection: psycopg.Connection[Any]
+) -> None:
+    built = {"zip": {"builder": "prefix", "keep": [1]}}
+    connection.execute("select kanon_anonymize('people', 4, hierarchies => %s)", [json.dumps(built)])
+    document = made.export("--values")
+    assert document["releases"]["people"]["hierarchies"]["zip"]["builder"] == "prefix"
+    assert made.differs(document) == []
+    assert "complete_by_hand" in "\n".join(elsewhere.apply(document, code=1))
+    document["releases"]["people"]["hierarchies"]["zip"] = {"builder": "prefix", "keep": [1]}
+    elsewhere.apply(document)
+    assert elsewhere.differs(document) == []
