@@ -155,3 +155,18 @@ def repeat_as_text(connection: psycopg.Connection[Any]) -> str:
     ).fetchone()
     assert row is not None
     return str(row[0])
+
+
+@pytest.mark.only_through("server")
+def test_giving_up_what_answers_are_compared_with_is_written_down(people: Interface) -> None:
+    connection = people.connection
+    people.declare("people", identifiers=["id"], quasi_identifiers=["age"])
+    people.protect("people", 3)
+    connection.execute("select * from kanon_query('select count(*) from people')")
+    (entry,) = connection.execute("select entry from kanon.query_log").fetchone() or ()
+    connection.execute("select kanon.forget_answer('people', %s)", [entry])
+    connection.execute("select kanon.restart_record('people')")
+    assert done(connection)[-2:] == [
+        ("forget_answer", "public.people"),
+        ("restart_record", "public.people"),
+    ]
