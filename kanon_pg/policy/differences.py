@@ -161,8 +161,8 @@ def _other_roles(
     entry: Mapping[str, Any], declared: Mapping[str, Any] | None, published: Mapping[str, Any]
 ) -> list[str]:
     """Say where the columns of a release are no longer what its table's declaration makes of them."""
-    if declared is None:
-        return []
+    if declared is None or entry.get("tables") or entry.get("pseudonyms"):
+        return []  # further tables have a say in what the columns of these are
     sensitive, quasi = entry.get("sensitive"), entry.get("quasi_identifiers")
     if sensitive is None:
         sensitive = declared.get("sensitive", [])

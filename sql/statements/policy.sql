@@ -65,7 +65,12 @@ FROM (
     UNION ALL
     SELECT 'release', r.release, a.grantee, c.relowner, a.privilege_type,
         CASE WHEN a.grantee = 0::oid THEN 'public' ELSE pg_catalog.pg_get_userbyid(a.grantee)::text END
-    FROM kanon.releases AS r INNER JOIN pg_catalog.pg_class AS c ON c.oid = r.view::oid
+    FROM (
+        SELECT r.release, r.view FROM kanon.releases AS r
+        UNION ALL
+        SELECT c.relname::text, t.view FROM kanon.release_tables AS t INNER JOIN pg_catalog.pg_class AS c ON c.oid = t.view::oid
+    ) AS r
+    INNER JOIN pg_catalog.pg_class AS c ON c.oid = r.view::oid
     CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
 ) AS g
 WHERE g.grantee <> g.owner AND g.privilege_type IN ('SELECT', 'USAGE') ORDER BY g.scope, g.release, g.role

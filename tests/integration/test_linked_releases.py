@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NameTaken, UnsuitableColumn, UnsuitableRelation
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.linked_tables import declare_clinic, fill_clinic
@@ -412,3 +413,19 @@ def test_rows_that_can_be_followed_are_in_the_class_of_their_person(interface: I
     interface.anonymize("visits", K, pseudonyms=["person"], figures=first, time_limit=1.0)
     assert rows(connection, "select count(first_day) > 0 from safe.visits") == [(True,)]
     interface.drop("visits")
+
+
+def test_a_policy_has_linked_releases_and_the_rights_on_their_views(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface, rows={"lab_results": "unknown"})
+    connection.execute("grant select on safe.patients, safe.admissions to kanon_analyst")
+    document = client.policy(connection)
+    assert client.apply_policy(connection, document, check=True) == []
+    interface.drop("patients")
+    client.apply_policy(connection, document)
+    require_hidden(connection)
+    may = "select has_table_privilege('kanon_analyst', 'safe.admissions', 'select')"
+    assert rows(connection, may) == [(True,)]
+    assert client.apply_policy(connection, document, check=True) == []

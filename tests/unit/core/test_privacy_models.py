@@ -35,6 +35,7 @@ WHERE = {
     "the recount of a release": "kanon_pg.release.publish.recount",
     "the guard of a release": "kanon_pg.release.publish.storage",
     "the columns of a release": "kanon_pg.release.plan.planning",
+    "the sentences of a report": "kanon_pg.before_after.sentences",
 }
 """Every place that acts on privacy models, and its module."""
 
