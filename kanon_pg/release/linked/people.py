@@ -111,7 +111,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     root, reader = subject.relation, require_reader(db, subject.relation)
     roles.check(root)
     name, token = release_name(db, request, root), secrets.token_hex(4)
-    names = _free_names(db, group, name, named=request.release is not None)
+    names = _free_names(db, group, name, named=name != root.name)
     secret = secret_name(name, request.secret)
     columns = column_figures(db, group, request.figures or {})
     figures = numbers_figures(group)
