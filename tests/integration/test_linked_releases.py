@@ -419,7 +419,7 @@ def test_a_policy_has_linked_releases_and_the_rights_on_their_views(interface: I
     connection = interface.connection
     fill_clinic(connection, 1)
     declare_clinic(interface)
-    publish(interface, rows={"lab_results": "unknown"})
+    publish(interface, rows={"invoices": 1})
     connection.execute("grant select on safe.patients, safe.admissions to kanon_analyst")
     document = client.policy(connection)
     assert client.apply_policy(connection, document, check=True) == []
