@@ -46,6 +46,18 @@ def guarantee(record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[
         sentences += [rule.format(columns=columns, number=number) for rule, number in MODELS.of(models)]
     if record.generalized:
         sentences.append(f"{_named(record.generalized)} may be shown coarser, by a hierarchy.")
+    if tables := parameters.get("tables"):
+        unknown = [name for name, known in (parameters.get("rows") or {}).items() if known == "unknown"]
+        sentences.append(
+            f"{_named(tuple(tables))} {'is' if len(tables) == 1 else 'are'} published with it: rows of these "
+            "people alone, with pseudonyms as keys. How many rows a person has there is part of what the "
+            f"{record.k} people share"
+            + (
+                f"; not in {in_words(unknown)}, where nobody can know it, as was declared."
+                if unknown
+                else "."
+            )
+        )
     if parameters.get("over_time") is not None:
         sentences.append(
             f"It is a release over time: in any comparison of its versions everybody is among {record.k} "

@@ -155,9 +155,8 @@ def show_tables(
             chain=[*chain, storage],
         )
         comment = (
-            f"Rows of {one.table.facts.identifier} whose people are in the {plan.view} release made by "
-            "kanon_pg; "
-            "keys are pseudonyms."
+            f"Rows of {one.table.facts.identifier} whose people are in {plan.view}, a release made by "
+            "kanon_pg; keys are pseudonyms."
         )
         show_view(db, one.view, create, one.columns, comment=comment)
 
@@ -191,15 +190,20 @@ def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Se
 def count_tables(db: Database, release: str) -> None:
     """Count the rows of the further tables and of their views, record and say both."""
     for row in tables_of(db, release):
+        if not row["is_shown"]:  # dropped by hand
+            continue
         relation, view = Identifier.of(*row["relation_name"]), Identifier.of("safe", row["name"])
         shown = db.row(statement("count_rows", relation=view))["rows"]
         (there,) = db.read(statement("count_rows", relation=relation))
         db.execute(statement("linked/count"), release, row["name"], there["rows"], shown)
+        if row["figure_name"] is None:
+            db.notice(
+                f"{view} shows how many rows of {relation} a person has: nobody can know it, as was declared."
+            )
         if shown < there["rows"]:
             db.notice(
                 f"{view} shows {shown} of {there['rows']} rows of {relation}: the others would show numbers "
-                "of rows "
-                "that fewer than k people share."
+                "that fewer than k people share, or hang on rows that are not shown."
             )
 
 
@@ -315,6 +319,8 @@ def drop_figures(db: Database, view: str, tables: Sequence[Row]) -> None:
 def refresh_tables(db: Database, release: str) -> None:
     """Fill the further tables anew, after the person table."""
     for row in tables_of(db, release):
+        if row["storage_name"] is None:  # dropped by hand, or with its table
+            continue
         storage = Identifier.of(*row["storage_name"])
         db.execute(statement("refresh_storage", storage=storage))
         gather_statistics(db, storage)
