@@ -25,10 +25,10 @@ demo: ## show what kanon_pg does to a generated table, in a private server
 	@bash .ci/setup demo
 	$(BIN)/kanon demo
 
-test: lint ## check the code, then run one of the tests that are alike, properties with half their examples
+test: lint ## check the code, then run one of the tests that are alike, properties with half their examples, as continuous integration does
 	$(PYTEST) -m "not thorough and not citus and not deep" --hypothesis-profile=daily
 
-full: lint ## check the code, then run every test but the deep ones, as continuous integration does
+full: lint ## check the code, then run every test but the deep ones: more than an hour on two processors
 	$(PYTEST) -m "not deep"
 
 citus: development ## run the tests of distributed tables, where there is Citus
