@@ -170,6 +170,8 @@ CREATE TABLE IF NOT EXISTS kanon.release_table (
     storage regclass NOT NULL, -- The materialized view behind the view in safe.
     source regclass NOT NULL, -- What that reads of the tables, with the rights of the reader of the release's base table.
     figure regclass, -- What counts each person's rows in a table and all that hang on it; NULL if nobody can know their number.
+    sensitive name[] NOT NULL, -- Sensitive columns, published unchanged.
+    insensitive name[] NOT NULL, -- Insensitive columns, published unchanged.
     key_columns name[] NOT NULL, -- Columns of the view that tell its rows apart, all pseudonyms; empty if no other table refers to it.
     foreign_keys jsonb NOT NULL, -- Which columns of the view refer to which columns of which other view of the release.
     base_rows bigint NOT NULL, -- Rows of the table when the release was published or refreshed.

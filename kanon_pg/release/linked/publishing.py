@@ -179,6 +179,8 @@ def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Se
             "storage": str(one.storage),
             "source": str(one.source),
             "figure": None if figure is None else str(figure[1]),
+            "sensitive": [c.name for c in table.shown if c.name in table.roles.sensitive],
+            "insensitive": [c.name for c in table.shown if c.name in table.roles.insensitive],
             "key_columns": table.key,
             "foreign_keys": references,
             "base_rows": 0,
