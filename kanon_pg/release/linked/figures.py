@@ -23,6 +23,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnsuitableColumn, as_given
+from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION
 from kanon_pg.release.linked.tables import LinkedGroup, LinkedTable, linked_rows
 
 GRIDS = (0, 1, 2)
@@ -38,6 +39,8 @@ NOBODY = "0"
 """The numbers of a person without rows."""
 
 _KINDS = ("one", "first", "last", "count", "set")
+_MOMENTS = ("date", "timestamp", "timestamptz")
+_ORDERED = ("int2", "int4", "int8", "numeric", "float4", "float8", "text", "varchar", *_MOMENTS)
 _UNITS = ("month", "quarter", "year", "decade")
 _EXAMPLE = """For example: options => '{"figures": {"admissions": {"admitted": "first"}}}'."""
 
@@ -220,19 +223,21 @@ class ColumnFigure:
         if self.kind == "count":
             return Fragment(f"count(DISTINCT {cell})::integer")
         if self.kind == "set":
-            cut = (
-                cell
-                if self.unit is None
-                else f"pg_catalog.date_trunc({Literal(self.unit)}, {cell}::timestamp)::date"
-            )
-            text = (
-                self.column.text(cut)
-                if self.unit is None
-                else Fragment(f"pg_catalog.to_char({cut}, 'YYYY-MM-DD')")
-            )
-            return Fragment(f'pg_catalog.array_agg(DISTINCT ({text}) COLLATE "C")::text')
+            return Fragment(f'pg_catalog.array_agg(DISTINCT ({self._text(cell)}) COLLATE "C")::text')
         values = f"pg_catalog.array_agg(DISTINCT {cell})"
         return Fragment(f"CASE WHEN pg_catalog.cardinality({values}) = 1 THEN ({values})[1] END")
+
+    def _text(self, cell: str) -> Fragment:
+        """Return the text of a value, the same in every session."""
+        base = self.column.base_type
+        if base not in _MOMENTS:
+            return self.column.text(cell)
+        moment = f"{cell} AT TIME ZONE 'UTC'" if base == "timestamptz" else f"{cell}::timestamp"
+        if self.unit is not None:
+            moment = f"pg_catalog.date_trunc({Literal(self.unit)}, {moment})"
+        is_day = base == "date" or self.unit is not None
+        form = "YYYY-MM-DD" if is_day else "YYYY-MM-DD HH24:MI:SS.US"
+        return Fragment(f"pg_catalog.to_char({moment}, '{form}')")
 
     def several(self, cell: str) -> Fragment:
         """Return whether a person's rows have several values."""
@@ -277,7 +282,7 @@ def _figure(table: LinkedTable, column: ColumnFacts, asked: Any) -> ColumnFigure
     kind, unit = asked, None
     if isinstance(asked, Mapping) and [*asked] == ["set"]:
         kind, unit = "set", asked["set"]
-    is_moment = column.base_type in ("date", "timestamp", "timestamptz")
+    is_moment = column.base_type in _MOMENTS
     if kind not in _KINDS or (unit is not None and (unit not in _UNITS or not is_moment)):
         raise InputError(
             f"The figure of column {column.identifier} of {table.facts.identifier} is none of those there "
@@ -285,17 +290,12 @@ def _figure(table: LinkedTable, column: ColumnFacts, asked: Any) -> ColumnFigure
             detail=f'They are: {", ".join(_KINDS)}; of dates also {{"set": "year"}} and the like.',
             hint=_EXAMPLE,
         )
-    has_order = is_moment or column.base_type in (
-        "int2",
-        "int4",
-        "int8",
-        "numeric",
-        "float4",
-        "float8",
-        "text",
-        "varchar",
-    )
-    if kind in ("first", "last") and not has_order:
+    if kind == "set" and not (is_moment or column.base_type in SAME_IN_EVERY_SESSION):
+        raise UnsuitableColumn(
+            f"The text of column {column.identifier} of type {column.type} depends on settings of sessions.",
+            hint="Take first, last or count, or a view that casts it to text.",
+        )
+    if kind in ("first", "last") and column.base_type not in _ORDERED:
         raise UnsuitableColumn(
             f"Column {column.identifier} of type {column.type} has no first or last value.",
             hint="That is for numbers, dates and texts; take set, count, or a column with one value per "
