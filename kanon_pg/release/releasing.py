@@ -173,7 +173,7 @@ def _show_linked(
     db, plan = work.db, work.plan
     show_tables(db, plan, people, stored, storage)
     record_tables(db, plan.name, people, stored)
-    recount_tables(db, people, plan, stored)
+    recount_tables(db, people, plan, stored, storage)
     with reading(db, plan.base):
         count_tables(db, plan.name)
 

@@ -19,17 +19,20 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
 -- name: linked/numbers(): How many rows the rows of a table above have here, and how many of those that hang on them have each: as
 -- they are, and by two grids, of which the second is the coarser. What is longer than a line is told apart by a digest.
 (
-    SELECT kanon_up, n
+    SELECT kanon_up, n, {% if children %}state{% else %}n AS state{% endif %}
         {% for g in grids %}, {{ g.shape }} AS {{ g.name }}, {{ g.own }} AS {{ g.rows }}, {{ g.kept }} AS {{ g.below }} {% endfor %}
     FROM (
 {% if children %}
-        SELECT r.kanon_up, count(*) AS n
+        SELECT r.kanon_up, count(*) AS n,
+            -- which rows have which numbers: tables that were stored at different moments must fit together
+            pg_catalog.hashtextextended(pg_catalog.string_agg(r.state, '; ' ORDER BY r.state COLLATE "C") COLLATE "C", 0) AS state
             {% for g in grids %}
             , pg_catalog.string_agg(r.{{ g.name }}, '; ' ORDER BY r.{{ g.name }} COLLATE "C") AS {{ g.name }}
             , sum(r.{{ g.below }})::bigint AS {{ g.below }}
             {% endfor %}
         FROM (
-            SELECT t.kanon_up
+            SELECT t.kanon_up,
+                pg_catalog.concat_ws(' ', t.kanon_key{% for c in children %}, coalesce({{ c.alias }}.state, 0){% endfor %}) AS state
                 {% for g in grids %}
                 , {% for c in children %}{{ c.label }} || coalesce({{ c.alias }}.{{ g.name }}, '0'){% if not loop.last %} || ', ' || {% endif %}{% endfor %} AS {{ g.name }}
                 , {% for c in children %}coalesce({{ c.alias }}.{{ g.rows }}, 0) + coalesce({{ c.alias }}.{{ g.below }}, 0){% if not loop.last %} + {% endif %}{% endfor %} AS {{ g.below }}
@@ -65,7 +68,7 @@ SELECT {% for c in columns %}t.{{ c }}, {% endfor %}
     {% for c in keys %}t.kanon_key AS {{ c }}{% if not loop.last %}, {% endif %}{% endfor %}
     {% for f in numbers %}
     , coalesce({{ f.alias }}.shape_0, '0') AS {{ f.name }}
-    , pg_catalog.hashtextextended(coalesce({{ f.alias }}.shape_0, '0') COLLATE "C", 0) AS {{ f.there }}
+    , coalesce({{ f.alias }}.state, 0) AS {{ f.there }}
     {% endfor %}
     {% for g in column_figures %}{% for f in g.figures %}, {{ g.alias }}.{{ f.name }} {% endfor %}{% endfor %}
 FROM {{ typed }} AS t
@@ -102,8 +105,7 @@ DELETE FROM kanon.secret WHERE name = $1::text
 SELECT t.* FROM {{ numbers }} AS t
 
 -- name: linked/create_rows(): The rows of a linked table that are shown: of published people, as many of each as the person's
--- class says. A class of which somebody has other rows by now than the person table says shows none; neither does one of which a
--- row hangs on what is not shown.
+-- class says. A class of which somebody has other rows by now than when the person table was stored shows none.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH people AS MATERIALIZED (
     SELECT p.{{ person }} AS person, p.kanon_class AS class, p.kanon_stamp AS stamp
@@ -124,16 +126,8 @@ read AS (
 {% if figure %}
 whole AS MATERIALIZED (
     SELECT p.class FROM people AS p
-    LEFT JOIN (
-        SELECT {{ figure_person }} AS person, pg_catalog.hashtextextended(f.shape_0 COLLATE "C", 0) AS there FROM {{ figure }}() AS f
-    ) AS now_ ON now_.person = p.person
-    GROUP BY p.class
-    HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, pg_catalog.hashtextextended('0' COLLATE "C", 0)))
-{% if parent_storage %}
-    EXCEPT
-    SELECT p.class FROM keyed AS d INNER JOIN people AS p ON p.person = d.{{ person_key }}
-    WHERE p.level < 3 AND NOT EXISTS (SELECT FROM {{ parent_storage }} AS q WHERE q.kanon_row = d.{{ parent_key }})
-{% endif %}
+    LEFT JOIN (SELECT {{ figure_person }} AS person, f.state AS there FROM {{ figure }}() AS f) AS now_ ON now_.person = p.person
+    GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, 0))
 ),
 placed AS (
     SELECT r.*, count(*) OVER same_parent AS siblings,
@@ -157,7 +151,7 @@ WHERE r.place <= {{ shown }}
 ORDER BY pg_catalog.gen_random_uuid()
 
 -- name: linked/create_view(): What analysts read of a linked table: nothing that was stored before what it hangs on was refreshed.
-CREATE OR REPLACE VIEW {{ view }} AS
+CREATE OR REPLACE VIEW {{ view }} WITH (security_barrier) AS
 SELECT {% for c in columns %}c.{{ c }}{% if not loop.last %}, {% endif %}{% endfor %}
 FROM {{ storage }} AS c
 WHERE c.kanon_seen = (SELECT q.kanon_stamp FROM {{ chain[0] }} AS q LIMIT 1)
@@ -167,38 +161,32 @@ WHERE c.kanon_seen = (SELECT q.kanon_stamp FROM {{ chain[0] }} AS q LIMIT 1)
     {% endif %}
 {% endfor %}
 
--- name: linked/recount(): Rows of a view whose keys lead nowhere, and classes of people of whom some have other numbers of rows here
--- than others. Numbers are those of each row that they hang on, in order.
-SELECT
-    (
-        SELECT count(*) FROM {{ view }} AS c
-        WHERE NOT EXISTS (
-            SELECT FROM {{ parent }} AS p
-            WHERE {% for own in up %}p.{{ parent_key[loop.index0] }} = c.{{ own }}{% if not loop.last %} AND {% endif %}{% endfor %}
-        )
-    ) AS dangling,
-    (
-{% if figure %}
-        SELECT count(*) FROM (
-            SELECT p.{{ figure }}
-            FROM {{ people }} AS p
-            LEFT JOIN (
-                SELECT person, pg_catalog.array_agg(n ORDER BY n) AS numbers
-                FROM (
-                    SELECT {{ last }}.{{ last_up[0] }} AS person, count(*) AS n
-                    FROM {{ view }} AS a0
-                    {% for s in steps %}INNER JOIN {{ s.view }} AS {{ s.alias }} ON {% for p in s.pairs %}{{ p.key }} = {{ p.own }}{% if not loop.last %} AND {% endif %}{% endfor %} {% endfor %}
-                    GROUP BY {{ last }}.{{ last_up[0] }}{% for own in up %}, a0.{{ own }}{% endfor %}
-                ) AS counted
-                GROUP BY person
-            ) AS found ON found.person = p.{{ person }}
-            GROUP BY p.{{ figure }}
-            HAVING count(DISTINCT coalesce(found.numbers, '{}')) > 1
-        ) AS class
-{% else %}
-        SELECT 0
-{% endif %}
-    ) AS different
+-- name: linked/dangling(): Rows of a view whose keys lead nowhere.
+SELECT count(*) AS rows FROM {{ view }} AS c
+WHERE NOT EXISTS (
+    SELECT FROM {{ parent }} AS p
+    WHERE {% for pair in pairs %}p.{{ pair.key }} = c.{{ pair.own }}{% if not loop.last %} AND {% endif %}{% endfor %}
+)
+
+-- name: linked/seen(): What joins of views show of the rows of a parent: their number, and what hangs on each, in order.
+(
+    SELECT {% for own in up %}t.{{ own }} AS u{{ loop.index }}, {% endfor %}
+        pg_catalog.concat(count(*), '(', pg_catalog.string_agg(t.seen, ';' ORDER BY t.seen COLLATE "C"), ')') AS seen
+    FROM (
+        SELECT {% for own in up %}v.{{ own }}, {% endfor %}{% if children %}pg_catalog.concat_ws('|'{% for c in children %}, coalesce({{ c.alias }}.seen, '-'){% endfor %}){% else %}''{% endif %} AS seen
+        FROM {{ view }} AS v
+        {% for c in children %}LEFT JOIN {{ c.seen }} AS {{ c.alias }} ON {% for name in key %}{{ c.alias }}.u{{ loop.index }} = v.{{ name }}{% if not loop.last %} AND {% endif %}{% endfor %} {% endfor %}
+    ) AS t
+    GROUP BY {% for own in up %}t.{{ own }}{% if not loop.last %}, {% endif %}{% endfor %}
+)
+
+-- name: linked/different(): Classes of people of whom joins show different numbers of rows in some of the tables.
+SELECT count(*) AS classes FROM (
+    SELECT FROM {{ people }} AS p
+    {% for t in tables %}LEFT JOIN {{ t.seen }} AS {{ t.alias }} ON {{ t.alias }}.u1 = p.{{ person }} {% endfor %}
+    GROUP BY p.kanon_class
+    HAVING count(DISTINCT pg_catalog.concat_ws('|', ''{% for t in tables %}, coalesce({{ t.alias }}.seen, '-'){% endfor %})) > 1
+) AS class
 
 -- name: linked/is_taken(text, text): Whether a name in schema safe belongs to something else than a table of this release.
 SELECT

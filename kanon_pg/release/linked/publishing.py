@@ -9,8 +9,9 @@ shows less or the same, whichever it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_pg.db.catalog import describe_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
@@ -210,57 +211,63 @@ def count_tables(db: Database, release: str) -> None:
 
 
 def recount_tables(
-    db: Database, people: PeopleOfTables, plan: ReleasePlan, stored: Sequence[StoredTable]
+    db: Database,
+    people: PeopleOfTables,
+    plan: ReleasePlan,
+    stored: Sequence[StoredTable],
+    storage: Identifier,
 ) -> None:
-    """Count by plain SQL, on what is published, that all people who look alike have the same numbers of rows.
+    """Count by plain SQL, on what is published, that joins show the same of all people of a class.
 
     Raises
     ------
     VerificationFailed
-        If they have not, or a key leads nowhere.
+        If they do not, or a key leads nowhere.
     """
-    person = Identifier.of(next(iter(people.planned.pseudonyms)))
-    by_oid = {one.table.facts.oid: one for one in stored}
+    views = {one.table.facts.oid: one.view for one in stored}
+    views[people.group.people.facts.oid] = plan.view
+    dangling = 0
     for one in stored:
-        above = None if one.table.parent is None else by_oid.get(one.table.parent.facts.oid)
-        found = people.figure_of(one.table)
-        steps = [by_oid[t.facts.oid] for t in one.table.above if t.parent is not None]
-        row = db.row(
-            statement(
-                "linked/recount",
-                view=one.view,
-                people=plan.view,
-                person=person,
-                up=[Identifier.of(name) for name in one.table.up],
-                parent=plan.view if above is None else above.view,
-                parent_key=[Identifier.of(name) for name in (one.table.parent or one.table).key],
-                steps=[
-                    {
-                        "view": step.view,
-                        "alias": Identifier.of(f"a{number}"),
-                        "pairs": _pairs(one.table if number == 1 else steps[number - 2].table, number),
-                    }
-                    for number, step in enumerate(steps, 1)
-                ],
-                last=Identifier.of(f"a{len(steps)}"),
-                last_up=[Identifier.of(name) for name in (steps[-1].table if steps else one.table).up[:1]],
-                figure=None if found is None else Identifier.of(found[0].name),
-            )
+        parent = one.table.above[0]
+        pairs = [
+            {"own": Identifier.of(own), "key": Identifier.of(name)}
+            for own, name in zip(one.table.up, parent.key, strict=True)
+        ]
+        found = statement("linked/dangling", view=one.view, parent=views[parent.facts.oid], pairs=pairs)
+        dangling += db.row(found)["rows"]
+    known = people.group.known_below(people.group.people)
+    different = db.row(
+        statement(
+            "linked/different",
+            people=storage,
+            person=Identifier.of(next(iter(people.planned.pseudonyms))),
+            tables=_seen_below(people, views, known),
         )
-        if row["dangling"] or row["different"]:
-            raise VerificationFailed(
-                f"The recount of {one.view} found {row['dangling']} rows whose keys lead nowhere, and "
-                f"{row['different']} classes whose people have different numbers of rows; nothing was "
-                "published.",
-                hint="If the tables changed meanwhile, run it again. " + DEFECT,
-            )
+    )["classes"]
+    if dangling or different:
+        raise VerificationFailed(
+            f"The recount found {dangling} rows whose keys lead nowhere, and {different} classes of whose "
+            "people "
+            "joins show different rows; nothing was published.",
+            hint="If the tables changed meanwhile, run it again. " + DEFECT,
+        )
 
 
-def _pairs(table: LinkedTable, number: int) -> list[dict[str, Identifier]]:
-    key = table.parent.key if table.parent is not None else ()
+def _seen_below(
+    people: PeopleOfTables, views: Mapping[int, Identifier], tables: Sequence[LinkedTable]
+) -> list[dict[str, Any]]:
     return [
-        {"own": Identifier.of(f"a{number - 1}", own), "key": Identifier.of(f"a{number}", name)}
-        for own, name in zip(table.up, key, strict=True)
+        {
+            "alias": Identifier.of(f"c{number}"),
+            "seen": render(
+                "linked/seen",
+                view=views[table.facts.oid],
+                up=[Identifier.of(name) for name in table.up],
+                key=[Identifier.of(name) for name in table.key],
+                children=_seen_below(people, views, people.group.known_below(table)),
+            ),
+        }
+        for number, table in enumerate(tables, 1)
     ]
 
 
@@ -321,7 +328,12 @@ def drop_figures(db: Database, view: str, tables: Sequence[Row]) -> None:
 def refresh_tables(db: Database, release: str) -> None:
     """Fill the further tables anew, after the person table."""
     for row in tables_of(db, release):
-        if row["storage_name"] is None:  # dropped by hand, or with its table
+        if row["storage_name"] is None:
+            db.notice(
+                f"{Identifier.of('safe', row['name'])} was dropped, with its table or a column that it "
+                "showed. "
+                "kanon_anonymize publishes what is left anew."
+            )
             continue
         storage = Identifier.of(*row["storage_name"])
         db.execute(statement("refresh_storage", storage=storage))

@@ -360,7 +360,13 @@ def _with_figures(
     by_name = {one.column.facts.name: one for one in found}
     for column in columns:
         name = column.facts.name
-        if name in people.hierarchies and name not in by_name:
+        if name in people.hierarchies and name in by_name:
+            raise InputError(
+                f"Column {Identifier.of(name)} has the numbers of rows of a linked table, and a hierarchy of "
+                "its own.",
+                hint="Leave it out of hierarchies.",
+            )
+        if name in people.hierarchies:
             one = people.hierarchies[name]
             requested = HierarchyRequest(name, loss=one.loss)
             by_name[name] = GeneralizedColumn(column, requested, "text", len(one.loss) - 1, rows=one.rows)
