@@ -22,17 +22,19 @@ from kanon_pg.release.linked.publishing import (
     StoredTable,
     count_tables,
     name_tables,
+    read_tables,
     record_tables,
     recount_tables,
     refresh_tables,
     show_tables,
     store_tables,
 )
+from kanon_pg.release.linked.tables import require_group
 from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
 from kanon_pg.release.plan.base import OWNER, require_readable_base
 from kanon_pg.release.plan.nodes import refuse_over_time, require_nodes
-from kanon_pg.release.plan.planning import plan_release, recorded_plan, with_people
-from kanon_pg.release.plan.pseudonyms import make_secret
+from kanon_pg.release.plan.planning import plan_release, recorded_plan, require_free_name, with_people
+from kanon_pg.release.plan.pseudonyms import make_secret, renew_secret
 from kanon_pg.release.plan.record import (
     ReleaseRecord,
     base_changes,
@@ -105,6 +107,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     work = PublishingCall(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
     generation = _queue_for(db, plan.name)
+    require_free_name(db, plan)
     with working_memory(db, memory), exact_text(db):
         require_no_series(db, work)
         if plan.secret is not None:
@@ -226,6 +229,10 @@ def _readable_base(db: Database, record: ReleaseRecord) -> RelationFacts:
 
 def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> None:
     base = _readable_base(db, record)
+    if record.people_view is not None:
+        others = [table for table in read_tables(db, record.name) if table.oid != base.oid]
+        require_group(db, [base, *others])
+    renew_secret(db, record.secret)
     db.progress("refreshing")
     storage = _refresh_storage(db, record, base, generation)
     record_refresh(db, record, storage)
@@ -336,7 +343,10 @@ def drop(db: Database, release: str, *, role: str) -> None:
     record_release_event(db, "drop", record.name, role)
     if is_shown(db, record.name, record.base):
         drop_view(db, record.view)
-    drop_superseded(db, forget_release(db, record))
+    superseded = forget_release(db, record)
+    drop_superseded(db, superseded)
+    for table in superseded.tables:
+        db.execute(statement("forget_lock"), table["name"])
     db.execute(statement("forget_lock"), record.name)
 
 

@@ -126,8 +126,12 @@ def test_two_publications_have_no_pseudonym_in_common(interface: Interface) -> N
     keys = "select id from safe.patients union all select id from safe.admissions"
     publish(interface)
     before = set(rows(connection, keys))
-    interface.refresh("patients")
+    in_turn(connection, ["patients", "admissions"])
     assert set(rows(connection, keys)) == before
+    interface.refresh("patients")
+    refreshed = set(rows(connection, keys))
+    assert not before & refreshed
+    before |= refreshed
     publish(interface)
     assert not before & set(rows(connection, keys))
     connection.execute("set role kanon_curator")
@@ -139,6 +143,8 @@ def test_two_publications_have_no_pseudonym_in_common(interface: Interface) -> N
         publish(interface, secret="study")
         assert any("share a secret" in notice for notice in interface.notices)
     shared = set(rows(connection, keys))
+    interface.refresh("patients")
+    assert set(rows(connection, keys)) == shared
     publish(interface, secret="study", release="again")
     assert set(rows(connection, "select id from safe.again")) == set(
         rows(connection, "select id from safe.patients")
@@ -429,3 +435,105 @@ def test_a_policy_has_linked_releases_and_the_rights_on_their_views(interface: I
     may = "select has_table_privilege('kanon_analyst', 'safe.admissions', 'select')"
     assert rows(connection, may) == [(True,)]
     assert client.apply_policy(connection, document, check=True) == []
+
+
+def _joined_classes(connection: psycopg.Connection[Any]) -> Counter[Any]:
+    """Count people by all that joins of a chain show, and by their cells."""
+    shown = (
+        "select p.id, p.sex, p.kanon_suppressed::text, p.visits_rows, array(select (select count(*) from"
+        " safe.results r where r.visit = v.id)::text || ' ' || (select count(*) from safe.orders o where"
+        " o.visit = v.id)::text from safe.visits v where v.person = p.id order by 1)::text from safe.people p"
+    )
+    return Counter(row[1:] for row in rows(connection, shown))
+
+
+_CHAIN = """
+create table people (id integer primary key, sex text);
+create table visits (id integer primary key, person integer not null references people);
+create table results (id serial primary key, visit integer not null references visits);
+create table orders (id serial primary key, visit integer not null references visits);
+insert into people select i, 'F' from generate_series(1, 12) as i;
+insert into visits select i, (1 + i) / 2 from generate_series(1, 24) as i;
+insert into results (visit) select i from generate_series(1, 24) as i, generate_series(1, 2) where i % 2 = 0;
+insert into orders (visit) select i from generate_series(1, 24) as i where i % 2 = 1;
+"""
+
+_SWAP = (
+    "update results set visit = case visit when 1 then 2 else 1 end where visit in (1, 2);"
+    "update orders set visit = case visit when 1 then 2 else 1 end where visit in (1, 2)"
+)
+
+
+@pytest.mark.parametrize("first", ["results", "orders", "visits", "people"])
+def test_tables_that_were_stored_at_two_moments_do_not_fit_together(interface: Interface, first: str) -> None:
+    """One person's results and orders change places: every number stays, and only the joins tell."""
+    connection = interface.connection
+    connection.execute(_CHAIN.encode())
+    interface.declare("people", quasi_identifiers=["sex"])
+    for table, parent in (("visits", "people"), ("results", "visits"), ("orders", "visits")):
+        interface.link(table, parent)
+    tables = ["visits", "results", "orders"]
+    interface.anonymize("people", K, tables=tables, time_limit=1.0)
+    assert min(_joined_classes(connection).values()) >= K
+    for then in ("results", "orders", "visits"):
+        connection.execute(_SWAP.encode())
+        for name in (first, then):
+            connection.execute(f"refresh materialized view kanon.{name}_storage".encode())
+            assert min(_joined_classes(connection).values()) >= K
+    interface.refresh("people")
+    assert min(_joined_classes(connection).values()) >= K
+    assert rows(connection, "select count(*) from safe.results") == [(24,)]
+
+
+def test_numbers_of_rows_have_no_other_hierarchy(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    _refused(
+        interface, InputError, "a hierarchy of its own", hierarchies={"invoices_rows": {"builder": "prefix"}}
+    )
+
+
+def test_keys_are_not_told_by_other_columns(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(
+        "create table people (id integer primary key, code text unique not null, sex text);"
+        "create table visits (id integer primary key, person text not null references people (code),"
+        " day date, after date generated always as (day + 1) stored, serial integer unique, ward text);"
+        "insert into people select i, 'c' || i, 'F' from generate_series(1, 30) as i;"
+        "insert into visits (id, person, day, serial, ward)"
+        " select i, 'c' || i, '2020-01-01', i, 'w' from generate_series(1, 30) as i"
+    )
+    interface.declare("people", quasi_identifiers=["sex"], insensitive=["id"])
+    interface.declare("visits", quasi_identifiers=["day"], sensitive=["ward"], insensitive=["serial"])
+    interface.link("visits", "people")
+    interface.anonymize("people", K, tables=["visits"], time_limit=1.0)
+    columns = (
+        "select attrelid::regclass::text, attname::text from pg_attribute where attrelid in"
+        " ('safe.people'::regclass, 'safe.visits'::regclass) order by 1, 2"
+    )
+    assert rows(connection, columns) == [
+        ("safe.people", name) for name in ("code", "kanon_suppressed", "sex", "visits_day", "visits_rows")
+    ] + [("safe.visits", "person"), ("safe.visits", "ward")]
+    interface.declare("visits", quasi_identifiers=["day"], insensitive=["after"])
+    with pytest.raises(UnsuitableColumn, match="is computed from"):
+        interface.anonymize("people", K, tables=["visits"], time_limit=1.0)
+
+
+def test_nobody_whose_code_could_read_others_tables_takes_part(interface: Interface) -> None:
+    """A policy on a table of somebody else would run as the reader of the person table."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface)
+    connection.execute("alter table invoices enable row level security")
+    with pytest.raises(UnsuitableRelation, match="row-level security"):
+        interface.refresh("patients")
+    connection.execute("alter table invoices disable row level security")
+    interface.refresh("patients")
+    connection.execute("create role mallory_of_linked; alter table invoices owner to mallory_of_linked")
+    try:
+        with pytest.raises(UnsuitableRelation, match="may not read"):
+            interface.refresh("patients")
+        _refused(interface, UnsuitableRelation, "may not read")
+    finally:
+        connection.execute("alter table invoices owner to postgres; drop role mallory_of_linked")

@@ -29,7 +29,7 @@ from kanon_pg.release.linked.figures import (
 from kanon_pg.release.linked.tables import (
     LinkedGroup,
     LinkedTable,
-    foreign_columns,
+    key_columns,
     linked_group,
     record_group,
 )
@@ -38,6 +38,7 @@ from kanon_pg.release.plan.base import OWNER, require_suitable
 from kanon_pg.release.plan.planning import FigureHierarchy, LinkedFigures, merged_roles, release_name
 from kanon_pg.release.plan.pseudonyms import Pseudonym, secret_name
 from kanon_pg.release.plan.request import AnonymizeRequest
+from kanon_pg.release.publish.telling import refuse_generated_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     roles.check(root)
     name, token = release_name(db, request, root), secrets.token_hex(4)
     names = _free_names(db, group, name, named=name != root.name)
-    secret = secret_name(name, request.secret)
+    secret = secret_name(db, name, root, request.secret)
     columns = column_figures(db, group, request.figures or {})
     figures = numbers_figures(group)
     views = tuple(
@@ -133,8 +134,9 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
         facts = replace(table.facts, oid=root.oid)  # read by the reader of the person table
         sensitive = [column for column in table.shown if column.name in table.roles.sensitive]
         notice_unique_published(db, facts, table.shown, sensitive)
+        refuse_generated_columns(db, table.facts.oid, {column.name for column in table.shown}, set())
     keys = group.people.key
-    withheld = {*keys, *foreign_columns(db, root, [root, *(table.facts for table in group.tables)])}
+    withheld = {*keys, *key_columns(db, root, [root, *(table.facts for table in group.tables)])}
     if group.people.is_made:
         withheld |= {column.name for column in root.columns}
     published = {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive} - withheld
@@ -190,6 +192,7 @@ def _free_names(db: Database, group: LinkedGroup, release: str, *, named: bool) 
     if group.people.is_made:
         names = dict.fromkeys(names, derived_name(release, "rows"))
     for name in names.values():
+        db.row(statement("lock_release_name"), name)  # nobody else publishes under it until this ends
         if db.row(statement("linked/is_taken"), release, name)["taken"]:
             raise NameTaken(
                 f"{Identifier.of('safe', name)} exists already and is no table of this release.",

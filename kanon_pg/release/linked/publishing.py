@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_pg.db.catalog import describe_readable
+from kanon_pg.db.catalog import RelationFacts, describe, describe_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
@@ -23,7 +23,9 @@ from kanon_pg.errors import DEFECT, VerificationFailed
 from kanon_pg.relations.subject import Subject
 from kanon_pg.release.linked.people import PeopleOfTables
 from kanon_pg.release.linked.tables import LinkedTable, linked_rows
+from kanon_pg.release.plan.base import OWNER
 from kanon_pg.release.plan.planning import ReleasePlan, with_people
+from kanon_pg.release.plan.pseudonyms import order_secret
 from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
 
@@ -67,6 +69,7 @@ def store_tables(
         fresh = derived_name(people.planned.view.name, name)
         source, own = Identifier.of(BASES_SCHEMA, fresh), Identifier.of("kanon", fresh)
         columns = {f"c{number}": Fragment(str(one.identifier)) for number, one in enumerate(table.shown, 1)}
+        columns |= {f"k{distance}": table.key_of(own) for distance, own in _further(table)}
         text = Fragment(f"SELECT * FROM {linked_rows(table, columns)} AS t")
         rows = db.row(statement("estimate_rows"), str(table.facts.identifier))["rows"]
         define_base(db, reader, source, text, rows=rows)
@@ -95,7 +98,17 @@ def _columns(table: LinkedTable) -> list[tuple[str, Fragment]]:
     for name, of in table.pseudonyms().items():
         number = places.get(of.facts.oid)
         values[name] = Fragment("r.row_key") if number is None else Fragment(f"r.above_{number}")
+    for distance, own in _further(table):  # a key that leads elsewhere by now is not shown
+        same = f"r.k{distance} IS NOT DISTINCT FROM r.kanon_above_{distance}"
+        for name in set(own) - {*table.up}:
+            values[name] = Fragment(f"CASE WHEN {same} THEN {values[name]} END")
     return [(column.name, values[column.name]) for column in table.facts.columns if column.name in values]
+
+
+def _further(table: LinkedTable) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the foreign keys besides the link, and how far above is the table that each refers to."""
+    places = {above.facts.oid: number for number, above in enumerate(table.above, 1)}
+    return [(places[above.facts.oid], own) for above, own in table.references() if own != table.up]
 
 
 def _rows_parts(
@@ -109,7 +122,7 @@ def _rows_parts(
         "person": Identifier.of(person),
         "has_key": bool(table.key),
         "row_key": people.pseudonym(table, "s.kanon_key::text"),
-        "order_seed": render("linked/seed", secret=Literal(people.secret)),
+        "order_seed": render("linked/seed", secret=Literal(order_secret(people.secret))),
         "above": [
             {
                 "name": Identifier.of(f"above_{number}"),
@@ -274,6 +287,12 @@ def _seen_below(
 def tables_of(db: Database, release: str) -> Sequence[Row]:
     """Return what is recorded of the further tables of a release, in the order of publishing."""
     return db.rows(statement("linked/tables"), release)
+
+
+def read_tables(db: Database, release: str) -> tuple[RelationFacts, ...]:
+    """Return the further tables of a release that are there."""
+    names = [row["relation_name"] for row in tables_of(db, release)]
+    return tuple(describe(db, str(Identifier.of(*name)), OWNER) for name in names if name is not None)
 
 
 def published_people(db: Database, record: ReleaseRecord, subject: Subject, role: str) -> Subject:

@@ -12,7 +12,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reader_role, reading, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import InputError, NotPermitted, UnsuitableRelation, as_given
+from kanon_pg.errors import InputError, NotPermitted, UnsuitableColumn, UnsuitableRelation, as_given
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Roles, Subject, stored_declaration
 from kanon_pg.release.plan.pseudonyms import key_text, require_key_types
@@ -190,7 +190,7 @@ def linked_group(
     """
     root = subject.relation
     given = [describe_readable(db, name, role) for name in names]
-    _require_ordinary(db, (root, *given))
+    require_group(db, (root, *given))
     _require_read(db, root, given)
     links = {facts.oid: _link(db, facts) for facts in given}
     own = _key_of(db, root, [link for link in links.values() if link.parent == root.oid])
@@ -238,7 +238,7 @@ def record_group(db: Database, subject: Subject, roles: Roles, rows: Mapping[str
     require_key_types(facts.identifier, (facts.column(entity),))
     people = LinkedTable(replace(facts, oid=-facts.oid), key=(entity,), order=(), is_made=True)
     table = LinkedTable(facts, key=(), order=_order(db, facts), parent=people, up=(entity,))
-    keys = {entity, *table.order, *foreign_columns(db, facts, (facts,))}
+    keys = {entity, *table.order, *key_columns(db, facts, (facts,))}
     group = LinkedGroup(people, (replace(table, roles=roles.without(keys), **_knowledge(table, rows)),))
     _require_rows(group, rows)
     return group
@@ -274,6 +274,13 @@ def _unlinked(facts: RelationFacts, subject: Subject) -> InputError:
 def _require_ordinary(db: Database, relations: Sequence[RelationFacts]) -> None:
     names = [facts.name for facts in relations]
     for facts in relations:
+        for column in facts.columns:
+            if column.name.startswith("kanon_"):
+                raise UnsuitableColumn(
+                    f"A column of {facts.identifier} is named {column.identifier}: what begins so, kanon "
+                    "adds.",
+                    hint="Rename the column.",
+                )
         if names.count(facts.name) > 1:
             raise InputError(
                 f"Table {as_given(facts.name)} is named twice, or two tables have this name.",
@@ -305,6 +312,25 @@ def _require_read(db: Database, root: RelationFacts, relations: Sequence[Relatio
                 f"The role {reader}, which reads {root.identifier}, may not read {facts.identifier}.",
                 hint=f"Its owner can allow it: GRANT SELECT ON {facts.identifier} TO {reader};",
             )
+
+
+def require_group(db: Database, relations: Sequence[RelationFacts]) -> None:
+    """Refuse tables that cannot be read together, when they are published and whenever they are refreshed.
+
+    Raises
+    ------
+    UnsuitableRelation
+        With what to do.
+    """
+    _require_ordinary(db, relations)
+    for row in db.rows(statement("linked/strangers"), [facts.oid for facts in relations]):
+        names = {facts.oid: facts.identifier for facts in relations}
+        raise UnsuitableRelation(
+            f"{Identifier((row['owner'],))}, who owns {names[row['own']]}, may not read "
+            f"{names[row['other']]}: "
+            "what a table brings along runs with the rights of the role that reads all of them.",
+            hint="Publish tables of owners together who may read each other's.",
+        )
 
 
 def _key_of(db: Database, facts: RelationFacts, links: Sequence[_Link]) -> tuple[str, ...]:
@@ -363,9 +389,10 @@ def _further_keys(db: Database, table: LinkedTable) -> dict[str, tuple[LinkedTab
     return found
 
 
-def foreign_columns(db: Database, facts: RelationFacts, group: Sequence[RelationFacts]) -> set[str]:
-    """Return the columns of a table that have keys of tables which are published with pseudonyms."""
-    return {
+def key_columns(db: Database, facts: RelationFacts, group: Sequence[RelationFacts]) -> set[str]:
+    """Return the columns of a table that tell its rows apart, or refer to rows of the group."""
+    own = {column.name for column in facts.columns if column.is_key}
+    return own | {
         column
         for other in group
         for key in db.rows(statement("find_foreign_keys"), facts.oid, other.oid)
@@ -376,7 +403,7 @@ def foreign_columns(db: Database, facts: RelationFacts, group: Sequence[Relation
 def _roles(db: Database, table: LinkedTable, group: Sequence[RelationFacts]) -> Roles:
     """Return the roles of the columns that are no keys: declared ones, or else all quasi-identifiers."""
     facts = table.facts
-    keys = {*table.pseudonyms(), *table.order, *foreign_columns(db, facts, group)}
+    keys = {*table.pseudonyms(), *table.order, *key_columns(db, facts, group)}
     declared = stored_declaration(db, facts)
     if declared is None:
         quasi = (c.name for c in facts.columns if c.name not in keys and not c.is_key)

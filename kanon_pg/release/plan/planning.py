@@ -331,7 +331,7 @@ def plan_release(
     plan.levels.require_room()
     _check_model_columns(db, plan)
     _check_names(plan)
-    _check_release_is_ours(db, plan)
+    require_free_name(db, plan)
     _advise(db, plan, request, declared)
     return plan
 
@@ -349,7 +349,9 @@ def _pseudonyms(db: Database, request: AnonymizeRequest, subject: Subject) -> di
     require_key_types(relation, columns)
     require_one_row_each(subject, columns)
     domain = (Literal(f"{relation}.{column.identifier}") for column in columns)
-    secret = Literal(secret_name(release_name(db, request, subject.relation), request.secret))
+    secret = Literal(
+        secret_name(db, release_name(db, request, subject.relation), subject.relation, request.secret)
+    )
     return {column.name: Pseudonym(secret, one) for column, one in zip(columns, domain, strict=True)}
 
 
@@ -512,7 +514,14 @@ def _check_names(plan: ReleasePlan) -> None:
             )
 
 
-def _check_release_is_ours(db: Database, plan: ReleasePlan) -> None:
+def require_free_name(db: Database, plan: ReleasePlan) -> None:
+    """Refuse a name that belongs to something else; to be asked again when it is this call's turn.
+
+    Raises
+    ------
+    NameTaken
+        With what to do.
+    """
     state = db.row(statement("find_release"), plan.name, plan.base.oid)
     if state["taken"]:
         raise NameTaken(

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kanon_pg.db.catalog import ColumnFacts
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import render, statement
@@ -91,23 +91,43 @@ SHARED = "shared:"
 """Beginning of the names of secrets that several releases may have."""
 
 
-def secret_name(release: str, given: str | None) -> str:
-    """Return the name of the secret of a publication: its own, or one that others may have, too."""
-    return f"release:{release}:{secrets.token_hex(8)}" if given is None else f"{SHARED}{given}"
+def secret_name(db: Database, release: str, table: RelationFacts, given: str | None) -> str:
+    """Return the name of the secret of a publication: its own, or one that others may have, too.
+
+    Tables of one owner can share a secret. With that of another, whoever may choose keys could look up what
+    stands for each.
+    """
+    if given is None:
+        return f"release:{release}:{secrets.token_hex(8)}"
+    owner = db.row(statement("linked/owner"), table.oid)["owner"]
+    return f"{SHARED}{owner}:{Identifier.of(given).name}"
 
 
 def make_secret(db: Database, name: str) -> None:
-    """Make a secret, unless there is one of this name; says what sharing one means."""
-    db.execute(statement("make_secret"), name)
+    """Make a secret, unless there is one of this name, and one for chance; say what sharing one means."""
+    for one in (name, order_secret(name)):
+        db.execute(statement("make_secret"), one)
     if name.startswith(SHARED):
         db.notice(
             "Who may read several releases that share a secret can link their rows, and learns of each "
-            "person what "
-            "all of them say together. k holds in each release by itself."
+            "person "
+            "what all of them say together. k holds in each release by itself."
         )
 
 
-def forget_secret(db: Database, name: str | None) -> None:
-    """Remove the secret of a publication; one that others may have stays."""
+def order_secret(name: str) -> str:
+    """Return the name of the secret by which rows are drawn that are left out: it lasts with the release."""
+    return f"{name}:order"
+
+
+def renew_secret(db: Database, name: str | None) -> None:
+    """Give the rows of a release new pseudonyms, unless others may have the same."""
     if name is not None and not name.startswith(SHARED):
-        db.execute(statement("forget_secret"), name)
+        db.execute(statement("renew_secret"), name)
+
+
+def forget_secret(db: Database, name: str | None) -> None:
+    """Remove the secrets of a publication; one that others may have stays."""
+    if name is not None and not name.startswith(SHARED):
+        for one in (name, order_secret(name)):
+            db.execute(statement("forget_secret"), one)

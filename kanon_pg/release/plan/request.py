@@ -386,6 +386,12 @@ def _check_suppressed_rows(request: AnonymizeRequest) -> None:
 _ROWS_EXAMPLE = """For example: options => '{"rows": {"lab_results": "unknown", "admissions": 5}}'."""
 
 
+_TABLES_EXAMPLES = {
+    "rows": _ROWS_EXAMPLE,
+    "figures": """For example: options => '{"figures": {"admissions": {"admitted": "first"}}}'.""",
+}
+
+
 def _check_tables(request: AnonymizeRequest) -> None:
     """Refuse what linked tables and pseudonyms cannot have."""
     for name in ("rows", "figures"):
@@ -398,10 +404,10 @@ def _check_tables(request: AnonymizeRequest) -> None:
                 hint="Name them: tables => '{...}'.",
             )
         if not isinstance(given, Mapping):
-            raise InputError(f"Option {name} must be an object of tables.", hint=_ROWS_EXAMPLE)
+            raise InputError(f"Option {name} must be an object of tables.", hint=_TABLES_EXAMPLES[name])
     for most in (request.rows or {}).values():
         if most != "unknown":
-            check_whole("Most rows of a person", most, 1, _ROWS_EXAMPLE)
+            check_whole('What is not "unknown" in option rows', most, 1, _ROWS_EXAMPLE)
     if request.secret is not None:
         if not isinstance(request.secret, str) or not request.secret:
             raise InputError("Option secret must be the name of a secret.", hint='For example: "study".')

@@ -18,7 +18,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import gather_statistics
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.release.plan.generalized import GeneralizedColumn, node_parts, values_of_other_type
 from kanon_pg.release.plan.planning import ReleasePlan
@@ -214,6 +214,12 @@ def require_complete(plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: 
         if hierarchy is None:
             continue
         missing = len(_identities(cells) - _identities(hierarchy.cells))
+        if missing and plan.people is not None and column.facts.name in plan.people.hierarchies:
+            raise ReleaseBusy(
+                "The linked tables changed during the call.",
+                hint="Run it again, in a transaction that sees one state of them: BEGIN ISOLATION LEVEL "
+                "REPEATABLE READ.",
+            )
         if missing:
             raise InputError(
                 f"The hierarchy of column {column.output} lacks {missing} of the values that the column has.",

@@ -6,7 +6,7 @@ What the catalog knows, generated columns, is refused. What only the values show
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.citus import reads_tables_of_citus
@@ -40,8 +40,18 @@ def refuse_generated(db: Database, plan: ReleasePlan) -> None:
         With what to do.
     """
     masked = {column.facts.name for column in plan.quasi_identifiers}
-    carried = {column.name for column in plan.carried}
-    for row in db.rows(statement("generated_columns"), plan.base.oid):
+    refuse_generated_columns(db, plan.base.oid, {column.name for column in plan.readable}, masked)
+
+
+def refuse_generated_columns(db: Database, relation: int, carried: Set[str], masked: Set[str]) -> None:
+    """Refuse to publish columns of a table as they are that tell others, of which they are generated.
+
+    Parameters
+    ----------
+    carried, masked : set of str
+        Columns that are published as they are, and those of which cells are suppressed.
+    """
+    for row in db.rows(statement("generated_columns"), relation):
         generated, source = row["generated"], row["source"]
         if generated in carried and source not in carried:
             shown, hidden = generated, source
