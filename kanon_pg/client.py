@@ -73,7 +73,7 @@ from kanon_pg.hierarchies.operations import (
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.monitoring import states
-from kanon_pg.monitoring.states import Event, HealthState
+from kanon_pg.monitoring.states import HealthState, HistoryEntry
 from kanon_pg.policy.applying import apply as apply_changes
 from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
@@ -414,7 +414,7 @@ def health(target: Target) -> list[HealthState]:
         return states.health(db)
 
 
-def history(target: Target, most: int | None = None) -> list[Event]:
+def history(target: Target, most: int | None = None) -> list[HistoryEntry]:
     """Return who did what when, the latest last; all of it, or the last `most` entries."""
     with as_owner(target) as (db, _):
         return states.history(db, most)

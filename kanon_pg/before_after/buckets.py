@@ -125,7 +125,7 @@ def rounded(count: int, k: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Bins:
+class RoundRanges:
     """Bounds between bins of a scale, ascending, and the label of each bin: one more than bounds."""
 
     bounds: tuple[float, ...]
@@ -138,7 +138,7 @@ _WANTED = 8
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
-def number_bins(low: float, high: float, *, whole: bool) -> Bins:
+def number_bins(low: float, high: float, *, whole: bool) -> RoundRanges:
     """Return bins of round numbers for values most of which are between two others.
 
     Bounds are multiples of a step, no values of anybody; the first and the last bin have no end.
@@ -150,14 +150,14 @@ def number_bins(low: float, high: float, *, whole: bool) -> Bins:
     """
     raw = (high - low) / _WANTED
     if not (math.isfinite(raw) and raw > 0):
-        return Bins((), ("any value",))
+        return RoundRanges((), ("any value",))
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(unit * factor for factor in _STEPS if unit * factor >= raw * (1 - 1e-9))
     step = max(1.0, step) if whole else step
     first = math.ceil(low / step)
     bounds = [place * step for place in range(first, math.floor(high / step) + 1)]
     if not bounds:
-        return Bins((), ("any value",))
+        return RoundRanges((), ("any value",))
     decimals = max(0, -math.floor(math.log10(step)))
     texts = [f"{bound:,.{decimals}f}" for bound in bounds]
     ends = [f"{bound - 1:,.0f}" for bound in bounds] if whole else texts
@@ -167,7 +167,7 @@ def number_bins(low: float, high: float, *, whole: bool) -> Bins:
     between = [
         f"{start}" if whole and step == 1 else text for text, start in zip(between, texts, strict=False)
     ]
-    return Bins(tuple(bounds), (f"below {texts[0]}", *between, f"{texts[-1]} and more"))
+    return RoundRanges(tuple(bounds), (f"below {texts[0]}", *between, f"{texts[-1]} and more"))
 
 
 def _pairs(starts: Sequence[str], ends: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -181,7 +181,7 @@ _MONTHS = (1, 3, 6)
 _DAYS = (1, 7)
 
 
-def moment_bins(low: float, high: float) -> Bins:
+def moment_bins(low: float, high: float) -> RoundRanges:
     """Return bins for moments, in seconds since 1970 in UTC, that begin with a year, a month or a day.
 
     Examples
@@ -190,7 +190,7 @@ def moment_bins(low: float, high: float) -> Bins:
     ('before 1940', '1940 to 1949')
     """
     if not (high > low > -6e10 and high < 2.4e11):
-        return Bins((), ("any value",))
+        return RoundRanges((), ("any value",))
     first, last = (_EPOCH + timedelta(seconds=moment) for moment in (low, high))
     days = (high - low) / _DAY / _WANTED
     if days > 200:
@@ -216,10 +216,10 @@ def moment_bins(low: float, high: float) -> Bins:
         texts = [f"{start:%Y-%m-%d}" for start in starts]
         ends = [f"{start - timedelta(days=1):%Y-%m-%d}" for start in starts]
     if not starts:
-        return Bins((), ("any value",))
+        return RoundRanges((), ("any value",))
     between = [start if start == end else f"{start} to {end}" for start, end in _pairs(texts, ends)]
     bounds = tuple((start - _EPOCH).total_seconds() for start in starts)
-    return Bins(bounds, (f"before {texts[0]}", *between, f"{texts[-1]} and later"))
+    return RoundRanges(bounds, (f"before {texts[0]}", *between, f"{texts[-1]} and later"))
 
 
 def class_ranges(sizes: Iterable[tuple[int, int]], k: int) -> dict[tuple[int, int], int]:

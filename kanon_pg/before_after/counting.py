@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from kanon_pg.before_after.buckets import Bins, Size, moment_bins, number_bins
+from kanon_pg.before_after.buckets import RoundRanges, Size, moment_bins, number_bins
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
@@ -45,7 +45,7 @@ _WHOLE = ("int2", "int4", "int8")
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class BucketKeys:
     """Hashes and the number of the bucket that each of them belongs to."""
 
     identities: tuple[int, ...] = ()
@@ -101,7 +101,7 @@ class Buckets:
     ----------
     labels : tuple of str
         What each stands for.
-    before, after : Keys
+    before, after : BucketKeys
         Which values of the base relation, and which values or nodes of the release, are in which.
     bounds : tuple of float
         Where buckets of numbers end; then there are no keys.
@@ -110,14 +110,14 @@ class Buckets:
     """
 
     labels: tuple[str, ...]
-    before: Keys = Keys()
-    after: Keys = Keys()
+    before: BucketKeys = BucketKeys()
+    after: BucketKeys = BucketKeys()
     bounds: tuple[float, ...] = ()
     level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class BucketCounts:
     """What one side has.
 
     Parameters
@@ -136,7 +136,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassSizes:
+class SizesOfClasses:
     """How large the classes of people are by the quasi-identifiers.
 
     Parameters
@@ -221,7 +221,7 @@ class Side:
         (row,) = self.rows("before_after/spread", columns=[self.parts(column, is_plain=True)])
         return None if row["ends"] is None else tuple(row["ends"])
 
-    def class_sizes(self) -> ClassSizes:
+    def class_sizes(self) -> SizesOfClasses:
         """Return how large the classes of people are by the quasi-identifiers."""
         columns = [
             {"cell": one.alias, "expression": one.expression if self.is_base else one.output}
@@ -230,14 +230,14 @@ class Side:
         pattern = None if self.is_base else Fragment("kanon_pattern")
         rows = self.rows("before_after/class_sizes", columns=columns, pattern=pattern)
         sizes = {row["size"]: row["people"] for row in rows}
-        return ClassSizes(sizes, rows[0]["marketer"] if rows else 0.0)
+        return SizesOfClasses(sizes, rows[0]["marketer"] if rows else 0.0)
 
     def tables(
         self,
         columns: Sequence[ComparedColumn],
         buckets: Sequence[Buckets],
         together: Sequence[tuple[int, ...]],
-    ) -> Counted:
+    ) -> BucketCounts:
         """Count rows and people by buckets, and rows by those of some columns together."""
         places: list[int] = []
         identities: list[int] = []
@@ -362,7 +362,7 @@ def label_of(facts: ColumnFacts, value: str) -> Fragment:
     return Fragment(f'kanon.spelled({value}) COLLATE "C"')
 
 
-def _counted(asked: Sequence[tuple[int, ...]], found: Sequence[Row]) -> Counted:
+def _counted(asked: Sequence[tuple[int, ...]], found: Sequence[Row]) -> BucketCounts:
     sizes: dict[int, dict[int, Size]] = {}
     tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     whole = Size()
@@ -377,7 +377,7 @@ def _counted(asked: Sequence[tuple[int, ...]], found: Sequence[Row]) -> Counted:
             sizes[of[0]] = {cell[0]: Size(*pair) for cell, pair in zip(cells, pairs, strict=True)}
         else:
             tables[of] = dict(zip(cells, row["rows"] or (), strict=True))
-    return Counted(whole, sizes, tables)
+    return BucketCounts(whole, sizes, tables)
 
 
 def buckets_of(column: ComparedColumn, source: Side, release: Side, k: int, level: int) -> Buckets:
@@ -401,14 +401,14 @@ def buckets_of(column: ComparedColumn, source: Side, release: Side, k: int, leve
     if column.compared.kind == "numeric":
         moment = column.facts.base_type in _MOMENTS
         found.sort(key=lambda row: row["label"] if moment else float(row["label"]))
-    keys = Keys(tuple(row["identity"] for row in found), numbers)
+    keys = BucketKeys(tuple(row["identity"] for row in found), numbers)
     return Buckets(tuple(row["label"] for row in found), keys, keys)
 
 
-def _bins(column: ComparedColumn, source: Side) -> Bins:
+def _bins(column: ComparedColumn, source: Side) -> RoundRanges:
     ends = source.spread(column)
     if ends is None:
-        return Bins((), ())
+        return RoundRanges((), ())
     if column.facts.base_type in _MOMENTS:
         return moment_bins(*ends)
     return number_bins(*ends, whole=column.facts.base_type in _WHOLE)
@@ -444,9 +444,9 @@ def _buckets_of_nodes(column: ComparedColumn, release: Side, level: int) -> Buck
     )
 
 
-def _keys(lists: Sequence[Sequence[int]]) -> Keys:
+def _keys(lists: Sequence[Sequence[int]]) -> BucketKeys:
     pairs = [(identity, number) for number, found in enumerate(lists, 1) for identity in found]
-    return Keys(tuple(identity for identity, _ in pairs), tuple(number for _, number in pairs))
+    return BucketKeys(tuple(identity for identity, _ in pairs), tuple(number for _, number in pairs))
 
 
 def sets_to_count(

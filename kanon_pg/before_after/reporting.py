@@ -26,11 +26,11 @@ from kanon_pg.before_after.buckets import (
     told,
 )
 from kanon_pg.before_after.counting import (
+    BucketCounts,
     Buckets,
-    ClassSizes,
     ComparedColumn,
-    Counted,
     Side,
+    SizesOfClasses,
     buckets_of,
     sets_to_count,
     shows_what_is_there,
@@ -214,7 +214,9 @@ class _Comparison:
         cells = sum(n * sum(map(int.__eq__, found, heights)) for found, n in levels)
         return {"suppressed_cells": cells, "suppressed_share": _share(cells / rows / len(heights))}
 
-    def _has_changed(self, columns: Sequence[ComparedColumn], before: Counted, after: Counted) -> bool:
+    def _has_changed(
+        self, columns: Sequence[ComparedColumn], before: BucketCounts, after: BucketCounts
+    ) -> bool:
         """Return whether the base relation may have other rows than those that were published.
 
         PostgreSQL's counters may count changes from before; where they do, the release is computed again.
@@ -226,7 +228,9 @@ class _Comparison:
             return False
         return not shows_what_is_there(self.db, self.plan, self.record)
 
-    def _notes(self, before: Counted, after: Counted, *, has_changed: bool, is_told: bool) -> list[str]:
+    def _notes(
+        self, before: BucketCounts, after: BucketCounts, *, has_changed: bool, is_told: bool
+    ) -> list[str]:
         k = self._k
         rounding = (
             f"Counts of the table's quasi-identifiers are rounded to multiples of {k}: exact ones, beside "
@@ -251,8 +255,8 @@ class _Comparison:
         column: ComparedColumn,
         buckets: Buckets,
         levels: Sequence[tuple[tuple[int, ...], int]],
-        before: Counted,
-        after: Counted,
+        before: BucketCounts,
+        after: BucketCounts,
         *,
         has_changed: bool,
         is_told: bool,
@@ -318,7 +322,7 @@ class _Comparison:
         named = [{"value": row["label"], "before": rounded(row["rows"], self._k)} for row in many]
         return {"different": different, "named": named, "others": different - len(named)}
 
-    def _risk(self, before: ClassSizes, after: ClassSizes) -> Report:
+    def _risk(self, before: SizesOfClasses, after: SizesOfClasses) -> Report:
         """Return the risk by the quasi-identifiers; and by all that is published but sensitive columns."""
         known = [column.facts.name for column in self.plan.quasi_identifiers]
         risk: Report = {
@@ -347,7 +351,7 @@ class _Comparison:
         return risk
 
 
-def _attackers(sizes: ClassSizes, k: int) -> Report:
+def _attackers(sizes: SizesOfClasses, k: int) -> Report:
     """Return the risk by the three attackers; no register is known but the table itself."""
     found = {"highest": _share(sizes.highest), "average": _share(sizes.average)}
     above = sum(people for size, people in sizes.people.items() if size < k)
@@ -364,7 +368,7 @@ def _told_share(people: int, of: int, k: int) -> float | None:
     return None if 0 < people < k or 0 < of - people < k else _share(people / of)
 
 
-def _class_ranges(before: ClassSizes, after: ClassSizes, k: int) -> list[Report]:
+def _class_ranges(before: SizesOfClasses, after: SizesOfClasses, k: int) -> list[Report]:
     one, other = class_ranges(before.people.items(), k), class_ranges(after.people.items(), k)
     return [
         {
@@ -410,7 +414,10 @@ def _may_be_compared(before: Size, after: Size, k: int) -> bool:
 
 
 def _associations(
-    columns: Sequence[ComparedColumn], pairs: Sequence[tuple[int, ...]], before: Counted, after: Counted
+    columns: Sequence[ComparedColumn],
+    pairs: Sequence[tuple[int, ...]],
+    before: BucketCounts,
+    after: BucketCounts,
 ) -> Report:
     names = {column.place: column.facts.name for column in columns}
     found: list[Report] = []
@@ -428,7 +435,7 @@ def _associations(
     return {"pairs": len(found), "changed_most": found[:MOST_CHANGED]}
 
 
-def _errors(sets: Sequence[tuple[int, ...]], before: Counted, after: Counted) -> Report | None:
+def _errors(sets: Sequence[tuple[int, ...]], before: BucketCounts, after: BucketCounts) -> Report | None:
     """Return the error of the counts of some tables, the mean over the tables."""
     if not sets:
         return None

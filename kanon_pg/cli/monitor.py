@@ -14,7 +14,7 @@ from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.output import Json, errors_as, listing, note, show
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.monitoring import states
-from kanon_pg.monitoring.states import Event, HealthState
+from kanon_pg.monitoring.states import HealthState, HistoryEntry
 from kanon_pg.tables.complete_file import complete_or_absent
 
 
@@ -94,7 +94,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _history_table(found: Sequence[Event]) -> Table | str:
+def _history_table(found: Sequence[HistoryEntry]) -> Table | str:
     if not found:
         return "Nothing was done yet."
     rows = [

@@ -34,7 +34,7 @@ class HealthState:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class HistoryEntry:
     """A row of ``kanon.history``; the time is that of UTC."""
 
     happened_at: str
@@ -50,7 +50,7 @@ def health(db: Database) -> list[HealthState]:
     return [HealthState(**row) for row in db.rows(statement("list_health"))]
 
 
-def history(db: Database, most: int | None = None) -> list[Event]:
+def history(db: Database, most: int | None = None) -> list[HistoryEntry]:
     """Return the last entries of the history, the latest last; all of them without `most`.
 
     Raises
@@ -61,4 +61,4 @@ def history(db: Database, most: int | None = None) -> list[Event]:
     if most is not None and most < 1:
         raise InputError("The number of entries must be at least 1.", hint="Leave it out for all of them.")
     rows = db.rows(statement("list_history"), most)
-    return [Event(**{**row, "details": json.loads(row["details"])}) for row in rows]
+    return [HistoryEntry(**{**row, "details": json.loads(row["details"])}) for row in rows]

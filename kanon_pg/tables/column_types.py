@@ -129,7 +129,7 @@ def _in_order(order: str) -> Callable[[pa.Array], pa.Array]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _WayToRead:
     """A way to read the texts of a column, and the types that it may lead to."""
 
     convert: Callable[[pa.Array], pa.Array]
@@ -139,9 +139,9 @@ class _Reading:
 _FRACTIONS = frozenset({"numeric", "double precision"})
 _DAYS = frozenset({"date", "timestamp", "timestamp with time zone"})
 _READINGS = {
-    "as it is": _Reading(_as_it_is, frozenset(rule.sql_type for rule in _RULES)),
-    "decimal comma": _Reading(_with_comma, _FRACTIONS),
-    **{order: _Reading(_in_order(order), _DAYS) for order in ("DMY", "MDY", "YMD")},
+    "as it is": _WayToRead(_as_it_is, frozenset(rule.sql_type for rule in _RULES)),
+    "decimal comma": _WayToRead(_with_comma, _FRACTIONS),
+    **{order: _WayToRead(_in_order(order), _DAYS) for order in ("DMY", "MDY", "YMD")},
 }
 """In order of preference."""
 

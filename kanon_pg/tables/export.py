@@ -211,7 +211,7 @@ def file_format(path: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _WrittenColumn:
     """A column of a file: its type, its role, and what it has of the release."""
 
     facts: ColumnFacts
@@ -230,10 +230,10 @@ _BOUNDS = {
 """Range types, and of their bounds the type as SQL writes it and its bare name."""
 
 
-def _columns(table: PublishedTable, bounds: bool) -> list[_Column]:
+def _columns(table: PublishedTable, bounds: bool) -> list[_WrittenColumn]:
     columns = []
     for facts in table.view.columns:
-        columns.append(_Column(facts, table.role(facts.name), Fragment(str(facts.identifier))))
+        columns.append(_WrittenColumn(facts, table.role(facts.name), Fragment(str(facts.identifier))))
         if bounds and facts.base_type in _BOUNDS:
             columns += [_bound(facts, end) for end in ("lower", "upper")]
     repeated = [name for name, times in Counter(c.facts.name for c in columns).items() if times > 1]
@@ -245,20 +245,20 @@ def _columns(table: PublishedTable, bounds: bool) -> list[_Column]:
     return columns
 
 
-def _bound(column: ColumnFacts, end: str) -> _Column:
+def _bound(column: ColumnFacts, end: str) -> _WrittenColumn:
     kind, base = _BOUNDS[column.base_type]
     facts = replace(
         column, name=derived_name(column.name, end), type=kind, plain_type=kind, base_type=base, base_kind="b"
     )
     value = render("export_bound", end=Fragment(end), column=column.identifier)
-    return _Column(facts, f"{end} bounds of {column.name}", value)
+    return _WrittenColumn(facts, f"{end} bounds of {column.name}", value)
 
 
 def _csv(
     connection: Connection,
     view: RelationFacts,
-    columns: Sequence[_Column],
-    expression: Callable[[_Column], Fragment],
+    columns: Sequence[_WrittenColumn],
+    expression: Callable[[_WrittenColumn], Fragment],
 ) -> CopyOut:
     parts = [{"value": expression(column), "name": column.facts.identifier} for column in columns]
     return CopyOut(connection, statement("copy_csv_out", relation=view.identifier, columns=parts))
@@ -367,7 +367,7 @@ _MOST_DIGITS = 38
 """Of the widest decimal that Arrow reads from CSV."""
 
 
-def _schema(db: Database, relation: RelationFacts, columns: Sequence[_Column]) -> pa.Schema:
+def _schema(db: Database, relation: RelationFacts, columns: Sequence[_WrittenColumn]) -> pa.Schema:
     """Choose the Parquet type of every column of a relation.
 
     What Arrow has no match for becomes a string, spelled as PostgreSQL spells it. The digits of a
@@ -376,12 +376,12 @@ def _schema(db: Database, relation: RelationFacts, columns: Sequence[_Column]) -
     return pa.schema([(c.facts.name, _arrow_type(db, relation, c)) for c in columns])
 
 
-def _csv_expression(column: _Column) -> Fragment:
+def _csv_expression(column: _WrittenColumn) -> Fragment:
     """Return the select expression whose CSV spelling Arrow reads."""
     return render("export_names", column=column.value) if column.facts.base_type == "_name" else column.value
 
 
-def _arrow_type(db: Database, relation: RelationFacts, column: _Column) -> pa.DataType:
+def _arrow_type(db: Database, relation: RelationFacts, column: _WrittenColumn) -> pa.DataType:
     if column.facts.base_type != "numeric":
         return _ARROW.get(column.facts.base_type, pa.string())
     fixed = _FIXED_NUMERIC.fullmatch(column.facts.type)

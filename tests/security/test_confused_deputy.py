@@ -125,7 +125,7 @@ def test_an_inner_function_serves_nobody_who_did_not_come_through_the_outer_one(
 ) -> None:
     inner = {
         "kanon.anonymize('clinic.patients', 2, null, null, 'auto', null, null, null, null, null, 30,"
-        " null, null, null)",
+        " null, null, null, null, null)",
         "kanon.declare('clinic.patients', '{}', '{}', '{}', '{}', null, null)",
         "kanon.undeclare('clinic.patients')",
     }

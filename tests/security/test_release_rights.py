@@ -90,7 +90,7 @@ ATTACKS = {
     "another right": "grant select on {storage} to public",
     "booting": "select kanon.boot()",
     "the inner function": "select kanon.anonymize('clinic.patients', 2, null, null, 'auto', null, null, null,"
-    " null, null, 30, null, null, null)",
+    " null, null, 30, null, null, null, null, null)",
     "publishing": "select kanon_anonymize('clinic.patients', 2)",
     "declaring": "select kanon_declare('clinic.patients')",
     "refreshing": "select kanon_refresh('patients')",

@@ -5,7 +5,7 @@ AS {% call served() %}
         {{ hierarchy_missing.passed }}, ARRAY(SELECT v.value FROM {{ api }}.kanon_hierarchy_values(hierarchy) AS v)
     ) AS m;
 {% endcall %};
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_missing IS 'Lists the values of a column that a stored hierarchy lacks, with the rows that have them. It reads with your rights.
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_missing IS 'Lists the values of a column that a hierarchy lacks, and their rows. It reads with your rights.
 Arguments:
 {{ hierarchy_missing.help }}
 Example: SELECT * FROM kanon_hierarchy_missing(''zips'', ''patients'', ''zip'');';

@@ -33,7 +33,7 @@ BEGIN
     USING kanon_blocks.rows;
 END
 $function$;
-COMMENT ON FUNCTION {{ api }}.kanon_query IS 'Answers a query: at least k people behind each figure and each difference.
+COMMENT ON FUNCTION {{ api }}.kanon_query IS 'Answers a query: at least k people behind each figure and difference.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.
