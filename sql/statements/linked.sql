@@ -226,12 +226,12 @@ DELETE FROM kanon.release_table WHERE release = $1::text
 -- name: linked/disagreeing(): A row whose foreign key leads elsewhere than its links.
 SELECT 1 AS found FROM {{ rows }} AS t WHERE t.own IS DISTINCT FROM t.{{ same }} LIMIT 1
 
--- name: linked/strangers(bigint[]): An owner of a table who may not read another one of them: what the table brings along runs with
--- the rights of a role that may.
+-- name: linked/strangers(bigint[]): Owners of tables who may not read another one of them: what the tables bring along runs with the
+-- rights of a role that may.
 SELECT pg_catalog.pg_get_userbyid(c.relowner)::text AS owner, c.oid::bigint AS own, o.oid::bigint AS other
 FROM pg_catalog.unnest($1::bigint[]) AS a (oid) INNER JOIN pg_catalog.pg_class AS c ON c.oid = a.oid::oid
 CROSS JOIN pg_catalog.unnest($1::bigint[]) AS b (oid) INNER JOIN pg_catalog.pg_class AS o ON o.oid = b.oid::oid
-WHERE NOT pg_catalog.has_table_privilege(c.relowner, o.oid, 'SELECT') ORDER BY 1 LIMIT 1
+WHERE NOT pg_catalog.has_table_privilege(c.relowner, o.oid, 'SELECT') ORDER BY 1, 2, 3
 
 -- name: linked/owner(bigint): Who owns a table.
 SELECT pg_catalog.pg_get_userbyid(c.relowner)::text AS owner FROM pg_catalog.pg_class AS c WHERE c.oid = $1::bigint::oid

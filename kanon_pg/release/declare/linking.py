@@ -75,6 +75,7 @@ def link(db: Database, request: LinkRequest, *, role: str | None = None) -> None
             )
         require_reader(db, facts)
     _require_no_own_people(db, child, parent)
+    _require_no_strangers(db, child, parent)
     key = _foreign_key(db, child, parent, request)
     _require_sound(child, parent, key)
     db.execute(
@@ -144,6 +145,21 @@ def _require_no_own_people(db: Database, child: RelationFacts, parent: RelationF
             hint=f"Declare it without one first: SELECT kanon_declare({_named(child)}, ...);",
         )
     _require_unprotected(db, child)
+
+
+def _require_no_strangers(db: Database, child: RelationFacts, parent: RelationFacts) -> None:
+    """Refuse a table whose owner may not read what its reader is to read: the table's code runs as that."""
+    above = {parent.oid, *(row["oid"] for row in db.rows(statement("linked_above"), parent.oid))}
+    for row in db.rows(statement("linked/strangers"), [child.oid, *above]):
+        if row["own"] == child.oid:
+            raise UnsuitableRelation(
+                f"{Identifier((row['owner'],))}, who owns {child.identifier}, may not read all tables that "
+                "the link "
+                "leads to; what the table brings along would run with the rights of a role that may.",
+                hint=f"Let its owner read them: GRANT SELECT ON {parent.identifier} TO ...; or link the "
+                "table of an "
+                "owner who may.",
+            )
 
 
 def _require_unprotected(db: Database, child: RelationFacts) -> None:
