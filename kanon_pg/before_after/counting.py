@@ -325,7 +325,12 @@ def shows_what_is_there(db: Database, plan: ReleasePlan, record: ReleaseRecord) 
 
     Known only of what one materialized view computes of the base relation.
     """
-    if record.source is None or record.mapping is None or record.remember is not None:
+    if (
+        record.source is None
+        or record.mapping is None
+        or record.remember is not None
+        or record.secret is not None
+    ):
         return None
     masked = [
         CanonicalColumn(column, Identifier.of(f"c{number}")) for number, column in enumerate(plan.carried, 1)

@@ -82,7 +82,8 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
     if not found:
         raise UnknownName(f"Release {as_given(record.name)} was dropped meanwhile.")
     facts, parameters = found[0], json.loads(found[0]["parameters"])
-    report = _head(record, facts, parameters)
+    tables = db.rows(statement("linked/shown_tables"), record.name)
+    report = _head(record, facts, parameters, tables)
     if record.storage is None or not record.has_base:
         return report | {
             "notes": ["The table was dropped, and the release with it: this is what is recorded of them."]
@@ -99,7 +100,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
     return report
 
 
-def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any]) -> Report:
+def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any], tables: Sequence[Row]) -> Report:
     models = PrivacyModels.of(parameters)
     return {
         "release": record.name,
@@ -115,8 +116,8 @@ def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any]) -> R
         "average_class": round(facts["average_class"], 2),
         "suppressed_cells": facts["suppressed_cells"],
         "suppressed_share": _share(facts["suppressed_share"]),
-        "guarantee": guarantee(record, models, parameters),
-        "not_promised": not_promised(record, models, parameters),
+        "guarantee": guarantee(record, models, parameters, tables),
+        "not_promised": not_promised(record, models, parameters, tables),
         "proof": proof(facts),
         "notes": [],
     }

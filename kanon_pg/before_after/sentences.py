@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
@@ -26,8 +26,10 @@ MODELS: ModelRules[str] = ModelRules(
 )
 
 
-def guarantee(record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[str, Any]) -> list[str]:
-    """Return what is guaranteed."""
+def guarantee(
+    record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[str, Any], tables: Sequence[Row] = ()
+) -> list[str]:
+    """Return what is guaranteed, also of the further tables of linked ones."""
     people = (
         "Each row counts as a person."
         if record.entity is None
@@ -46,17 +48,16 @@ def guarantee(record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[
         sentences += [rule.format(columns=columns, number=number) for rule, number in MODELS.of(models)]
     if record.generalized:
         sentences.append(f"{_named(record.generalized)} may be shown coarser, by a hierarchy.")
-    if tables := parameters.get("tables"):
-        unknown = [name for name, known in (parameters.get("rows") or {}).items() if known == "unknown"]
+    for table in tables:
+        known = (
+            f"how many rows a person has there is part of what the {record.k} people share."
+            if table["numbers_known"]
+            else "that nobody can know how many rows a person has there was declared."
+        )
         sentences.append(
-            f"{_named(tuple(tables))} {'is' if len(tables) == 1 else 'are'} published with it: rows of these "
-            "people alone, with pseudonyms as keys. How many rows a person has there is part of what the "
-            f"{record.k} people share"
-            + (
-                f"; not in {in_words(unknown)}, where nobody can know it, as was declared."
-                if unknown
-                else "."
-            )
+            f"{table['view']} shows {table['rows']} of {table['base_rows']} rows, of these people alone and "
+            "with "
+            f"pseudonyms as keys; {known}"
         )
     if parameters.get("over_time") is not None:
         sentences.append(
@@ -66,9 +67,17 @@ def guarantee(record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[
     return sentences
 
 
-def not_promised(record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[str, Any]) -> list[str]:
-    """Return what is not guaranteed."""
-    sentences = []
+def not_promised(
+    record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[str, Any], tables: Sequence[Row] = ()
+) -> list[str]:
+    """Return what is not guaranteed, also of the further tables of linked ones."""
+    sentences = [
+        f"{_named(tuple(table['unchanged']))} of {table['view']} stand beside each other for all rows of a "
+        "person, as "
+        "in the table: who knows some of them may find the person."
+        for table in tables
+        if table["unchanged"]
+    ]
     if record.sensitive and not models:
         sentences.append(
             f"Everybody in a class may have the same value of {_named(record.sensitive)}: then whoever finds "
@@ -104,6 +113,8 @@ def proof(facts: Row) -> dict[str, Any]:
             f"This release costs {cost:,.6g}; proven: every release with these rules costs at least "
             f"{bound:,.6g}, so that at most {facts['gap'] or 0:.1%} of its cost could be avoided."
         )
+    if facts["refreshed_at"] is not None:
+        words = f"Of what was published first, not of what was refreshed since: {words}"
     ended = None if facts["termination"] is None else Termination(facts["termination"]).words
     return {
         "sentence": f"{words} A suppressed cell costs the weight of its column, 1 unless declared; a "

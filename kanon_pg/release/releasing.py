@@ -207,7 +207,7 @@ def refresh(db: Database, release: str, *, role: str) -> None:
         If the base relation has become one that cannot be the base of a release.
     """
     record, generation = _existing_and_alone(db, release)
-    changes = base_changes(db, record.base)
+    changes = base_changes(db, record.base, *(table.oid for table in read_tables(db, record.name)))
     series = find_series(db, record.name)
     if series is not None:
         memory = memory_budget(db)

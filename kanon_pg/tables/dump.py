@@ -102,9 +102,12 @@ def _comment(table: PublishedTable) -> str:
     if not facts:
         return f"{_MARK}."
     refreshed = f", brought up to date {facts['refreshed_at']}" if facts["refreshed_at"] else ""
+    published = f"{_MARK}, published {facts['published_at']}{refreshed}"
+    if not facts["quasi_identifiers"]:
+        return f"{published}: rows of people who are among at least {facts['k']} in the table of people."
     return (
-        f"{_MARK}, published {facts['published_at']}{refreshed}: every combination of quasi-identifiers and "
-        f"suppressed columns is shared by at least {facts['k']} people."
+        f"{published}: every combination of quasi-identifiers and suppressed columns is shared by at least "
+        f"{facts['k']} people."
     )
 
 

@@ -241,3 +241,11 @@ UPDATE kanon.secret AS s SET value = pg_catalog.sha256(
     pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
     || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
 ) WHERE s.name = $1::text
+
+-- name: linked/release_of(text): The release that a further table belongs to.
+SELECT t.release FROM kanon.release_table AS t WHERE t.name = $1::text
+
+-- name: linked/shown_tables(text): What the further tables of a release show.
+SELECT pg_catalog.format('safe.%I', t.name) AS view, t.base_rows, t.rows, t.figure IS NOT NULL AS numbers_known,
+    t.sensitive::text[] || t.insensitive::text[] AS unchanged
+FROM kanon.release_table AS t WHERE t.release = $1::text ORDER BY t.place

@@ -49,7 +49,11 @@ LEFT JOIN LATERAL (
     WHERE e.object = pg_catalog.format('safe.%I', r.name) AND e.operation IN ('anonymize', 'refresh')
     ORDER BY e.happened_at DESC LIMIT 1
 ) AS last_read ON true
-CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS now_) AS changed
+CROSS JOIN LATERAL (
+    SELECT kanon.base_changes(r.relation) + CASE WHEN count(*) = count(of_.changes) THEN coalesce(sum(of_.changes), 0) END AS now_
+    FROM kanon.release_table AS t CROSS JOIN LATERAL (SELECT kanon.base_changes(t.relation) AS changes) AS of_
+    WHERE t.release = r.name
+) AS changed
 -- Counters that went down were reset (crash, restore): how much changed is not known.
 CROSS JOIN LATERAL (
     SELECT CASE WHEN changed.now_ >= last_read.changes THEN changed.now_ - last_read.changes END AS changes

@@ -11,7 +11,14 @@ import psycopg
 import pytest
 
 from kanon_pg import client
-from kanon_pg.errors import InputError, KanonError, NameTaken, UnsuitableColumn, UnsuitableRelation
+from kanon_pg.errors import (
+    InputError,
+    KanonError,
+    NameTaken,
+    UnknownName,
+    UnsuitableColumn,
+    UnsuitableRelation,
+)
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.linked_tables import declare_clinic, fill_clinic
 
@@ -537,3 +544,18 @@ def test_nobody_whose_code_could_read_others_tables_takes_part(interface: Interf
         _refused(interface, UnsuitableRelation, "may not read")
     finally:
         connection.execute("alter table invoices owner to postgres; drop role mallory_of_linked")
+
+
+def test_a_report_says_what_became_of_each_table(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface, rows={"invoices": "unknown"})
+    for change in ("select 1", "update admissions set ward = 'w1' where id < 9"):
+        connection.execute(change.encode())
+        said = client.release_report(connection, "patients")
+        assert any("safe.invoices shows" in one for one in said["guarantee"])
+        assert any("ward and surrogate of safe.admissions" in one for one in said["not_promised"])
+        interface.refresh("patients")
+    with pytest.raises(UnknownName, match="is a table of release"):
+        interface.drop("admissions")

@@ -328,6 +328,10 @@ def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] = ())
     """
     for row in reversed(tables):
         if row["name"] not in but and row["is_shown"]:
+            if but:
+                db.notice(
+                    f"{Identifier.of('safe', row['name'])} is no longer published, and its rights are gone."
+                )
             drop_view(db, Identifier.of("safe", row["name"]))
         if row["storage_name"] is not None:
             drop_storage(db, Identifier.of(*row["storage_name"]))

@@ -161,6 +161,11 @@ def existing_release(db: Database, given: str | None) -> ReleaseRecord:
         record = None if name is None else find_release(db, name)
         if record is not None:
             return record
+        for of in () if name is None else db.rows(statement("linked/release_of"), name):
+            raise UnknownName(
+                f"{Identifier.of(RELEASE_SCHEMA, name)} is a table of release {as_given(of['release'])}.",
+                hint="Name that release: what is done to it is done to all its tables.",
+            )
     raise UnknownName(
         f"There is no release {as_given(given)}.",
         detail="A release is named like its view in schema safe, with or without the schema.",

@@ -364,7 +364,13 @@ def notice_unknown(db: Database, record: ReleaseRecord, base: Identifier, *, ove
     named = {row["name"]: row["hierarchy"] for row in db.rows(statement("named_hierarchies"), record.name)}
     for position, name in enumerate(record.generalized):
         unknown = counts[f"unknown_{position}"]
-        if unknown:
+        if unknown and record.people_view is not None and name not in named:
+            db.notice(
+                f"{unknown} people have values of {Identifier.of(name)} that were not there when it was "
+                "published; they are suppressed, and rows with them are left out. Publish it anew with "
+                "kanon_anonymize."
+            )
+        elif unknown:
             db.notice(
                 f"{unknown} rows have values of column {Identifier.of(name)} that its hierarchy does not "
                 f"know; {outcome} with a hierarchy that has these values."
