@@ -44,7 +44,7 @@ def clinic(audit_interfaces: tuple[Interface, Interface]) -> Iterator[None]:
         """
     )
     yield
-    connection.execute("drop table clinic")
+    connection.execute("drop table clinic cascade")
 
 
 def test_nothing_is_declared_but_the_statement_is_told(audit_interface: Interface, clinic: None) -> None:
