@@ -559,3 +559,5 @@ def test_a_report_says_what_became_of_each_table(interface: Interface) -> None:
         interface.refresh("patients")
     with pytest.raises(UnknownName, match="is a table of release"):
         interface.drop("admissions")
+    with pytest.raises(UnknownName, match="is not remembered"):
+        client.composition(connection, ["patients"])
