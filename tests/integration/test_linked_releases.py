@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from collections import Counter
 from typing import Any
 
@@ -15,6 +16,7 @@ from kanon_pg.errors import (
     InputError,
     KanonError,
     NameTaken,
+    ReleaseBusy,
     UnknownName,
     UnsuitableColumn,
     UnsuitableRelation,
@@ -561,3 +563,28 @@ def test_a_report_says_what_became_of_each_table(interface: Interface) -> None:
         interface.drop("admissions")
     with pytest.raises(UnknownName, match="is not remembered"):
         client.composition(connection, ["patients"])
+
+
+def test_a_name_that_is_being_published_is_nobody_elses(interface: Interface) -> None:
+    """Two calls want one name at the same time: the second waits, and is refused."""
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    refused: list[Exception] = []
+
+    def publish_other() -> None:
+        try:
+            client.anonymize(interface.dsn, "patients", K, release="invoices", time_limit=1.0)
+        except KanonError as error:
+            refused.append(error)
+
+    other = threading.Thread(target=publish_other)
+    with psycopg.connect(interface.dsn) as first:
+        first.execute(
+            "select kanon_anonymize('patients', 3, tables => '{invoices}', time_limit => '1 second')"
+        )
+        other.start()
+        other.join(3)
+        assert other.is_alive()
+    other.join()
+    assert isinstance(refused[0], NameTaken | ReleaseBusy)
+    assert rows(interface.connection, "select count(*) from kanon.releases") == [(1,)]

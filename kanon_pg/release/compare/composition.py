@@ -279,7 +279,7 @@ def _how_to_remember(db: Database, record: ReleaseRecord, *, is_series: bool = F
             """'{"over_time": {"new_series": true}, "remember": 5}'."""
         )
     if record.secret is not None:
-        return "Releases with pseudonyms cannot be remembered. Give their readers one of them, or publish without."
+        return "Releases with pseudonyms cannot be remembered: give their readers one, or publish without."
     base = describe(db, str(record.base), OWNER)
     if tells_rows_apart(db, base):
         return f"Publish it so that versions are remembered from now on: {_REMEMBER}"
