@@ -37,7 +37,7 @@ Look around yourself:     {kanon} psql {database}
 Explain every function:   SELECT * FROM kanon_help(); and SELECT * FROM kanon_help('anonymize');
 Take the release along:   {kanon} export patients patients.parquet --dsn '{dsn}'
 Use your own table:       {kanon} load people.csv people
-                          {kanon} anonymize people 5
+                          {kanon} anonymize people -k 5
                           (in the private server's own database; {kanon} psql opens it)
 Use your own server:      {kanon} install DSN
 Stop the private server:  {kanon} down"""
