@@ -158,10 +158,12 @@ def existing_release(db: Database, given: str | None) -> ReleaseRecord:
         If there is none.
     """
     for name in () if given is None else (given, name_in_sql(db, given)):
-        record = None if name is None else find_release(db, name)
+        if name is None:
+            continue
+        record = find_release(db, name)
         if record is not None:
             return record
-        for of in () if name is None else db.rows(statement("linked/release_of"), name):
+        for of in db.rows(statement("linked/release_of"), name):
             raise UnknownName(
                 f"{Identifier.of(RELEASE_SCHEMA, name)} is a table of release {as_given(of['release'])}.",
                 hint="Name that release: what is done to it is done to all its tables.",
