@@ -588,3 +588,24 @@ def test_a_name_that_is_being_published_is_nobody_elses(interface: Interface) ->
     other.join()
     assert isinstance(refused[0], NameTaken | ReleaseBusy)
     assert rows(interface.connection, "select count(*) from kanon.releases") == [(1,)]
+
+
+def test_a_secret_is_shared_by_tables_of_one_owner_alone(interface: Interface) -> None:
+    """Else whoever may choose keys of a table looks up what stands for each."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface, tables=["invoices"], secret="study")
+    shown = set(rows(connection, "select id from safe.patients"))
+    connection.execute(
+        "create role mallory_of_secrets; alter table patients owner to mallory_of_secrets;"
+        "alter table invoices owner to mallory_of_secrets"
+    )
+    try:
+        publish(interface, tables=["invoices"], secret="study")
+        assert not shown & set(rows(connection, "select id from safe.patients"))
+    finally:
+        connection.execute(
+            "alter table patients owner to postgres; alter table invoices owner to postgres;"
+            "drop owned by mallory_of_secrets; drop role mallory_of_secrets"
+        )

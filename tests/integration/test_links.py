@@ -575,3 +575,21 @@ def test_functions_are_known_by_what_they_depend_on(dsn: str) -> None:
         *("now", "random", "generate_series", "sum", "pg_sleep", "current_setting"),
     }
     assert _facts(dsn, "select age(f(a, b)), age(a, b)").functions["age"] is Volatility.OTHER
+
+
+def test_a_table_of_somebody_who_may_not_read_its_people_is_not_linked(interface: Interface) -> None:
+    """What a table brings along runs as its reader, which reads the table of people for a link."""
+    connection = interface.connection
+    connection.execute(_SHOP.encode())
+    interface.declare("customers", quasi_identifiers=["segment"])
+    connection.execute("create role mallory_of_links; alter table orders owner to mallory_of_links")
+    try:
+        with pytest.raises(UnsuitableRelation, match="may not read"):
+            interface.link("orders", "customers", columns=["customer"])
+        connection.execute("grant select on customers to mallory_of_links")
+        interface.link("orders", "customers", columns=["customer"])
+        interface.unlink("orders")
+    finally:
+        connection.execute(
+            "alter table orders owner to postgres; drop owned by mallory_of_links; drop role mallory_of_links"
+        )
