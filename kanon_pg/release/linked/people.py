@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.catalog import RelationFacts, describe
@@ -17,6 +17,7 @@ from kanon_pg.errors import NameTaken, UnsuitableColumn
 from kanon_pg.relations.subject import Subject, resolve
 from kanon_pg.release.linked.figures import (
     GRIDS,
+    ColumnFigure,
     NumbersFigure,
     column_figures,
     column_parts,
@@ -104,8 +105,8 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
         group = record_group(db, subject, roles, request.rows or {})
         db.notice(
             f"Rows of {subject.relation.identifier} can be followed by their pseudonym, so that each "
-            "person's class is "
-            "that of all their rows. What others could know of the rows is published of the person."
+            "person's class is that of all their rows. What others could know of the rows is published of "
+            "the person."
         )
     else:
         return None
@@ -144,22 +145,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     further = [*(one.name for one in figures), *(one.name for one in columns)]
     _require_free(root, [*kept_columns, *keys], further)
     people = Identifier.of(BASES_SCHEMA, derived_name(name, token, "people"))
-    text = render(
-        "linked/people",
-        typed=group.people.typed({column: Fragment(str(Identifier.of(column))) for column in kept_columns}),
-        columns=[Identifier.of(column) for column in kept_columns],
-        keys=[Identifier.of(column) for column in keys],
-        numbers=[
-            {
-                "alias": Identifier.of(f"f{one.number}"),
-                "view": view,
-                "name": Identifier.of(one.name),
-                "there": Identifier.of(one.there),
-            }
-            for one, view in zip(figures, views, strict=True)
-        ],
-        column_figures=column_parts(columns),
-    )
+    text = _people_text(group, kept_columns, zip(figures, views, strict=True), columns)
     define_base(db, reader, people, text, rows=rows)
     found = describe(db, str(people), OWNER).columns
     pseudonym = Pseudonym(Literal(secret), group.people.domain)
@@ -173,6 +159,31 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
         tables=tuple(table.facts.oid for table in group.tables),
     )
     return PeopleOfTables(group, figures, views, planned, secret, names)
+
+
+def _people_text(
+    group: LinkedGroup,
+    kept_columns: Sequence[str],
+    figures: Iterable[tuple[NumbersFigure, Identifier]],
+    columns: Sequence[ColumnFigure],
+) -> Fragment:
+    """Return the query of the view of people: columns of the person table, its key, and all figures."""
+    return render(
+        "linked/people",
+        typed=group.people.typed({column: Fragment(str(Identifier.of(column))) for column in kept_columns}),
+        columns=[Identifier.of(column) for column in kept_columns],
+        keys=[Identifier.of(column) for column in group.people.key],
+        numbers=[
+            {
+                "alias": Identifier.of(f"f{one.number}"),
+                "view": view,
+                "name": Identifier.of(one.name),
+                "there": Identifier.of(one.there),
+            }
+            for one, view in figures
+        ],
+        column_figures=column_parts(columns),
+    )
 
 
 def _follows_rows(request: AnonymizeRequest, subject: Subject) -> bool:
