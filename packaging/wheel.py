@@ -1,8 +1,8 @@
 """The build hook of the wheel: it brings the solvers compiled, so that nothing compiles at their first use.
 
-Compiled code serves one Python, one version each of the compiler's libraries, and one level of processors; its
-folder is named for them (`kanon_pg.core.code_folders`). Elsewhere the wheel works, too: the solvers are compiled at
-their first use, as from a checkout.
+Compiled code serves one Python, one version each of the compiler's libraries, and one level of processors;
+its folder is named for them (`kanon_pg.core.code_folders`). Elsewhere the wheel works, too: the solvers are
+compiled at their first use, as from a checkout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CompiledSolvers(BuildHookInterface):
-    """Compiles the solvers and adds them to the wheel; without numba the wheel has none, and serves every Python."""
+    """Compiles the solvers and adds them to the wheel; without numba it has none, and serves every Python."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add what is compiled to a wheel, and nothing to an editable installation."""
@@ -43,10 +43,15 @@ class CompiledSolvers(BuildHookInterface):
 
 
 def _tag() -> str:
-    """Return the tag of numba's own wheel: compiled code calls that library and the C library's mathematics alone."""
+    """Return the tag of numba's own wheel.
+
+    Compiled code calls that library, Python, and functions of the C library as old as memcpy, log and exp.
+    """
     lines = (metadata.distribution("numba").read_text("WHEEL") or "").splitlines()
     tags = [line.removeprefix("Tag: ") for line in lines if line.startswith("Tag: ")]
     if not tags:
-        raise RuntimeError("numba was not installed from a wheel, so that nobody can tell where its code runs")
+        raise RuntimeError(
+            "numba was not installed from a wheel, so that nobody can tell where its code runs"
+        )
     python = tags[0].rpartition("-")[0]
     return f"{python}-{'.'.join(tag.rpartition('-')[2] for tag in tags)}"

@@ -2,9 +2,9 @@
 
 Compiled code is stored with pickles, and loading a pickle runs code. So a store beside the package is trusted
 exactly if nobody can write to it but root and who could as well change the package itself: its owner, and its
-group if that may write there. An account's own folder must be one that nobody else can write to, nor exchange by renaming: below the
-operating system user's own home, checked at every start. Where there is no such home, a private temporary
-folder serves one process.
+group if that may write there. An account's own folder must be one that nobody else can write to, nor exchange
+by renaming: below the operating system user's own home, checked at every start. Where there is no such home,
+a private temporary folder serves one process.
 
 This module imports the standard library alone: a PostgreSQL backend finds the folders, its worker loads the
 code.

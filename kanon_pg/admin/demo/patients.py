@@ -267,9 +267,7 @@ def _draw_ssn(rng: np.random.Generator, people: int) -> Words:
     return np.char.add(text, np.char.mod("%04d", 1 + serial))
 
 
-def _table(
-    rng: np.random.Generator, place: HomeRegion, persons: _People, admissions: _Admissions
-) -> Columns:
+def _table(rng: np.random.Generator, place: HomeRegion, persons: _People, admissions: _Admissions) -> Columns:
     people = len(persons.age)
     sexes = np.array([*place.sexes])
     female = np.where(sexes[persons.sex] == "X", rng.random(people) < 0.5, sexes[persons.sex] == "F")
@@ -316,7 +314,9 @@ def create_patients(connection: Connection, patients: Columns) -> int:
     db = PsycopgDatabase(connection)
     db.execute(statement("demo_create_patients"))
     table = Identifier.of("patients")
-    command = statement("copy_csv_in", table=table, names=[Identifier.of(name) for name in patients], nullable=[])
+    command = statement(
+        "copy_csv_in", table=table, names=[Identifier.of(name) for name in patients], nullable=[]
+    )
     records = io.StringIO()
     csv.writer(records).writerows(zip(*(values.tolist() for values in patients.values()), strict=True))
     with connection.cursor() as cursor:
