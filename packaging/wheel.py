@@ -26,7 +26,7 @@ class CompiledSolvers(BuildHookInterface):
         if find_spec("numba") is None:
             self.app.display_warning("There is no numba here: the wheel is built without compiled solvers.")
             return
-        self.app.display_info("Compiling the solvers; this takes a minute or two.")
+        self.app.display_info("Compiling the solvers, which takes a minute or two where they are not yet.")
         store = self._compiled()
         build_data["force_include"][str(store)] = f"kanon_pg/{store.parent.name}/{store.name}"
         build_data["pure_python"] = False
