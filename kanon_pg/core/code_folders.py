@@ -1,10 +1,10 @@
 """Where compiled solvers are kept: beside the package for every account, else in the account's own folder.
 
 Compiled code is stored with pickles, and loading a pickle runs code. So a store beside the package is trusted
-exactly if nobody can write to it but root and the owner of the package, who could as well change the package
-itself. An account's own folder must be one that nobody else can write to, nor exchange by renaming: below the
-operating system user's own home, checked at every start. Where there is no such home, a private temporary
-folder serves one process.
+exactly if nobody can write to it but root and who could as well change the package itself: its owner, and its
+group if that may write there. An account's own folder must be one that nobody else can write to, nor exchange
+by renaming: below the operating system user's own home, checked at every start. Where there is no such home,
+a private temporary folder serves one process.
 
 This module imports the standard library alone: a PostgreSQL backend finds the folders, its worker loads the
 code.
@@ -44,8 +44,6 @@ _RUNNER = "warm_up.py"
 _IMPORTED = re.compile(rf"^from (kanon_pg\.(?:{'|'.join(_SOURCES)})[.\w]*) import".encode(), re.MULTILINE)
 
 _MARK = "compiled-"
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-
 _INSTRUCTIONS = {
     "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
     "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
@@ -97,8 +95,8 @@ def is_trusted(store: Path) -> bool:
     """Return whether whoever can write to a store could change the package, too."""
     package = store.parents[1]
     try:
-        owners = {0, (package / "__init__.py").stat().st_uid}
-        return all(_is_closed(folder, owners) for folder in (store, store.parent))
+        code = (package / "__init__.py").stat()
+        return all(_is_closed(folder, code) for folder in (store, store.parent))
     except OSError:
         return False
 
@@ -107,7 +105,7 @@ def code_in(store: Path, name: str) -> bytes | None:
     """Return a file of a folder for compiled code, None if it is not there or others can write to it."""
     try:
         with (store / name).open("rb") as file:
-            return None if os.fstat(file.fileno()).st_mode & _OTHERS_WRITE else file.read()
+            return None if _others_write(os.fstat(file.fileno()), store.stat()) else file.read()
     except OSError:
         return None
 
@@ -269,6 +267,12 @@ def _check_own(folder: Path) -> None:
         raise PermissionError("others can exchange what is in the folder")
 
 
-def _is_closed(folder: Path, owners: set[int]) -> bool:
+def _is_closed(folder: Path, code: os.stat_result) -> bool:
     found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & _OTHERS_WRITE
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in {0, code.st_uid} and not _others_write(found, code)
+
+
+def _others_write(found: os.stat_result, known: os.stat_result) -> bool:
+    """Return whether somebody may write here whom the mode of something else does not let write there."""
+    granted = known.st_mode & stat.S_IWGRP if known.st_gid == found.st_gid else 0
+    return bool(found.st_mode & (stat.S_IWOTH | stat.S_IWGRP) & ~granted)
