@@ -9,7 +9,8 @@ PROCESSES := $(shell expr $$(nproc) + 1)
 # whatever the environment says, pytest keeps what it made of the tests: that takes as long as reading them
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(PROCESSES) --dist=worksteal
 SMOKE := tests/unit tests/query tests/property tests/instances tests/integration tests/security
-SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/on-packages .ci/setup .ci/lock/update docker/install-kanon.sh packaging/deb
+SCRIPTS := .ci/run .ci/on-debian .ci/on-image .ci/on-packages .ci/packages-here .ci/postgres-image/docker-entrypoint.sh .ci/move-database \
+	.ci/setup .ci/lock/update docker/install-kanon.sh docker/with-certificate.sh packaging/deb
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
