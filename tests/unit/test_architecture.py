@@ -30,7 +30,14 @@ SECTION = (ROOT / "CONTRIBUTING.md").read_text().split("## Where to add somethin
 ROWS = [line for line in SECTION.splitlines() if line.startswith(("| a ", "| an "))]
 API = sorted((ROOT / "sql/functions/api").glob("*.sql"))
 FOLDERS = (".ci", "docker", "docs", "kanon_pg", "packaging", "sql", "tests")
-NOT_OF_THE_TREE = {"base/pgsql_tmp", "kanon_ledger/OID", ".venv/bin/kanon", "build/deb", "kanon_pg/_compiled"}
+NOT_OF_THE_TREE = {
+    "base/pgsql_tmp",
+    "kanon_ledger/OID",
+    ".venv/bin/kanon",
+    "build/deb",
+    "build/docs/site",
+    "kanon_pg/_compiled",
+}
 """Paths below the server's data folder, and what a checkout gets by building."""
 
 
