@@ -1,7 +1,7 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup development demo test full citus integration smoke deep lint fmt bench deb release lock clean
+.PHONY: help setup development demo test full citus integration smoke deep lint fmt bench docs deb release lock clean
 
 BIN := .venv/bin
 # one more than there are processors: many tests wait for what the server or a clock does
@@ -58,6 +58,9 @@ fmt: development ## format the code and repair what can be repaired
 
 bench: development ## measure, as described in tests/benchmarks
 	$(BIN)/python -m tests.benchmarks
+
+docs: development ## build the documentation as a site, in build/docs/site, and check it
+	$(BIN)/python -m tests.docs.site
 
 release: setup ## build what is published: wheel and source for Python, archive for packagers, in dist
 	rm -rf dist
