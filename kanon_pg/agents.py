@@ -190,11 +190,12 @@ class Agent:
             if not checked["allowed"]:
                 raise QueryRefused("The query is not asked.", detail=" ".join(checked["findings"]))
             self.budget.spend(checked["noise"])
-            rest = answered_blocks(db, sql, ())
-            # the rest is the model's own SQL with the login's rights
-            db.row(statement("set_locally"), "transaction_read_only", "on")
+            rest = answered_blocks(db, sql, None)
             text = f"SELECT * FROM (\n{rest.statement.text}\n) AS answer LIMIT {MOST_ROWS + 1}"
-            answer = db.texts(Statement(text, rest.statement.types), *rest.arguments)
+            # the model's own SQL with the login's rights: it may read, and leaves nothing
+            with db.connection.transaction(force_rollback=True):
+                db.row(statement("set_locally"), "transaction_read_only", "on")
+                answer = db.texts(Statement(text, rest.statement.types), *rest.arguments)
         values, notes = answer.json_values(), list(rest.notices)
         if len(values) > MOST_ROWS:
             notes.append(f"These are the first {MOST_ROWS} rows; there are more.")

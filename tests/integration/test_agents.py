@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from psycopg.conninfo import make_conninfo
 
+from kanon_pg.agents import Agent, Budget
+from kanon_pg.db.psycopg_adapter import connected
+from kanon_pg.errors import KanonError
 from tests.fixtures.databases import Server, role
 
 KANON = Path(sys.executable).with_name("kanon")
@@ -43,7 +47,7 @@ select kanon_declare('staff', quasi_identifiers => '{{shift}}', entity => 'id');
 create table secrets (word text);
 insert into secrets values ('sesame');
 create table walls (ward text primary key, color text);
-insert into walls values ('w0', 'red');
+insert into walls values ('w0', 'crimson');
 grant select on walls to public;
 """
 
@@ -71,17 +75,11 @@ class World:
         return self.call(*(("ask", {"sql": query}) for query in queries), options=options)
 
     def refusal(self, user: str) -> str:
-        """Return why the server does not start with a login."""
-        done = subprocess.run(
-            [KANON, "mcp", self.login(user)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1
-        assert not done.stdout
-        return done.stderr
+        """Return why a login is refused."""
+        agent = Agent(lambda: connected(self.login(user)), Budget(1, 1.0))
+        with pytest.raises(KanonError) as caught, agent.asking():
+            pass
+        return str(caught.value)
 
 
 def _answer(result: Any) -> Any:
@@ -120,8 +118,10 @@ def world(server: Server, kanon_template: str) -> Iterator[World]:
 COUNT = "select ward, count(*) as n from patients group by ward order by ward"
 
 
-def test_it_lists_what_can_be_asked(world: World) -> None:
-    (listed,) = world.call(("list_tables", {}))
+def test_it_lists_and_checks_and_answers(world: World) -> None:
+    listed, checked, answer = world.call(
+        ("list_tables", {}), ("check_query", {"sql": COUNT}), ("ask", {"sql": COUNT})
+    )
     tables = {one["table"]: one for one in listed["tables"]}
     assert set(tables) == {"patients", "visits", "staff"}
     assert tables["patients"]["answered"] == "with noise"
@@ -134,12 +134,9 @@ def test_it_lists_what_can_be_asked(world: World) -> None:
     # what is answered exactly alone is said so
     assert tables["staff"]["answered"] == "exactly"
     assert "noise only" in tables["staff"]["refused_because"][0]
-
-
-def test_answers_carry_their_error_and_what_is_left(world: World) -> None:
-    checked, answer = world.call(("check_query", {"sql": COUNT}), ("ask", {"sql": COUNT}))
     assert (checked["accepted"], checked["allowed"], checked["findings"]) == (True, True, [])
     assert checked["left"] == {"queries": 50, "epsilon": 0.5}
+    # errors, what was left out, and what is left
     assert answer["columns"] == [{"name": "ward", "type": "text"}, {"name": "n", "type": "bigint"}]
     assert [ward for ward, _ in answer["rows"]] == ["w0", "w1", "w2", "w3"]
     assert any("standard error" in one for one in answer["notes"])
@@ -151,32 +148,22 @@ def test_answers_carry_their_error_and_what_is_left(world: World) -> None:
 
 def test_exact_answers_are_for_who_allows_them(world: World) -> None:
     query = "select shift, count(*) as n from staff group by shift order by shift"
-    (refused,) = world.ask(query)
-    assert "KA901" in refused
-    assert "noise only" in refused
-    (answer,) = world.ask(query, options=("--exact",))
+    answer, refused = world.ask(query, query, options=("--exact", "--queries", "1"))
     assert answer["rows"] == [["s0", 250], ["s1", 250]]
+    assert answer["left"]["queries"] == 0
+    assert "used up" in refused
 
 
 def test_the_budget_ends(world: World) -> None:
-    first, second = world.ask(COUNT, COUNT, options=("--queries", "1"))
-    assert first["left"]["queries"] == 0
-    assert "used up" in second
-    # an epsilon that one query does not fit in
-    few, free = world.call(
-        ("ask", {"sql": COUNT}), ("check_query", {"sql": COUNT}), options=("--epsilon", "0.01")
+    failing = "select 1 / (count(*) - count(*)) from patients"
+    failed, refused, listed = world.call(
+        ("ask", {"sql": failing}), ("ask", {"sql": COUNT}), ("list_tables", {}), options=("--epsilon", "0.13")
     )
-    assert "used up" in few
-    assert free["left"] == {"queries": 50, "epsilon": 0.01}
-
-
-def test_what_fails_is_counted_before_it_is_sent(world: World) -> None:
-    failed, left = world.call(
-        ("ask", {"sql": "select 1 / (count(*) - count(*)) from patients"}), ("list_tables", {})
-    )
+    # what fails costs as much
     assert "KA400" in failed
-    assert left["left"]["queries"] == 49
-    assert left["left"]["epsilon"] < 0.5
+    assert "used up" in refused
+    assert listed["left"]["queries"] == 49
+    assert listed["left"]["epsilon"] < 0.13
 
 
 _NOISY = "answered with noise: costs 0 of the account"
@@ -190,7 +177,6 @@ ATTACKS = {
     "a withheld column": "select name, count(*) from patients group by name",
     "the rules": "select (select count(*) from patients) as n, k from kanon.protection",
     "a write beside a block": "with w as (delete from walls returning 1) select count(*) from patients",
-    "a function that writes": "select (select count(*) from patients), lo_create(0)",
     "leaving read-only": "select count(*), set_config('transaction_read_only', 'off', false) from patients",
     "taking a role": "select (select count(*) from patients), set_config('role', 'kanon_owner', false)",
     "a file": "select (select count(*) from patients), pg_read_file('postgresql.conf')",
@@ -208,7 +194,7 @@ def test_attacks_fail(world: World, attacked: dict[str, Any], query: str) -> Non
     answer = attacked[query]
     assert isinstance(answer, str), answer
     assert answer.startswith("Error executing tool ask: KA"), answer
-    assert not any(value in answer for value in ("sesame", "n17", "red"))
+    assert not any(value in answer for value in ("sesame", "n17", "crimson"))
 
 
 @pytest.fixture(scope="module")
@@ -221,20 +207,19 @@ def attacked(world: World) -> dict[str, Any]:
 
 
 def test_no_call_leaves_anything_to_the_next(world: World) -> None:
-    changed = "select (select count(*) from patients) as n, set_config('search_path', 'kanon', false) as s"
-    _, answer = world.ask(changed, COUNT)
-    assert len(answer["rows"]) == 4
-
-
-def test_long_answers_are_cut_and_say_so(world: World) -> None:
-    query = "select g, (select count(*) from patients) as n from generate_series(1, 1000000) as g"
-    (answer,) = world.ask(query)
-    assert len(answer["rows"]) == 1000
-    assert answer["notes"][-1] == "These are the first 1000 rows; there are more."
+    answers = world.ask(
+        "select count(*), set_config('search_path', 'kanon', false), pg_advisory_lock(7) from patients",
+        "select count(*), lo_create(0) from patients",  # which older servers take for reading
+        COUNT,
+        "select g, (select count(*) from patients) as n from generate_series(1, 1000000) as g",
+    )
+    assert [len(one["rows"]) for one in answers] == [1, 1, 4, 1000]
+    assert answers[-1]["notes"][-1] == "These are the first 1000 rows; there are more."
+    left = "select (select count(*) from pg_locks where locktype = 'advisory' and objid = 7)"
+    assert world.admin.execute(f"{left} + (select count(*) from pg_largeobject_metadata)").fetchone() == (0,)
 
 
 LOGINS = {
-    "a superuser": "SUPERUSER",
     "who may create roles": "CREATEROLE IN ROLE kanon_analyst",
     "a curator": "IN ROLE kanon_analyst, kanon_curator",
     "who can become the owner": "IN ROLE kanon_analyst, kanon_owner",
@@ -243,33 +228,34 @@ LOGINS = {
 }
 
 
+def test_it_does_not_start_for_a_superuser(world: World) -> None:
+    command = [KANON, "mcp", world.dsn]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error KA102" in done.stderr
+    assert "is a superuser" in done.stderr
+
+
 @pytest.mark.parametrize("clauses", LOGINS.values(), ids=LOGINS)
 @pytest.mark.all_cases
-def test_it_does_not_start_for(world: World, clauses: str) -> None:
+def test_who_may_do_more_is_refused(world: World, clauses: str) -> None:
     with role(world.dsn, "wrong", clauses) as wrong:
-        said = world.refusal(wrong)
-        assert "error KA" in said
-        if clauses and "SUPER" not in clauses:
-            assert wrong in said or "kanon_" in said or "pg_read" in said
+        assert re.search(r"is more than an analyst|may create roles|permission denied", world.refusal(wrong))
 
 
-@pytest.mark.parametrize("table", ["patients", "visits (kind)", "PARENT"])
-def test_it_does_not_start_for_a_reader_of_a_base_table(world: World, table: str) -> None:
-    with role(world.dsn, "reader", "IN ROLE kanon_analyst") as reader:
-        if table == "PARENT":  # who owns a table may give it back to themselves
-            world.admin.execute(f"alter table visits owner to {reader}; revoke all on visits from {reader}")
-        else:
-            name, _, columns = table.partition(" ")
-            world.admin.execute(f"grant select {columns} on {name} to {reader}")
+@pytest.mark.parametrize("right", ["select on patients", "select (kind) on visits"])
+def test_who_may_read_a_base_table_is_refused_from_then_on(world: World, right: str) -> None:
+    world.admin.execute(f"grant {right} to {world.agent}")
+    try:
+        assert f"{world.agent} may read" in world.refusal(world.agent)
+    finally:
+        world.admin.execute(f"revoke {right} from {world.agent}")
+
+
+def test_an_owner_may_read_what_nobody_else_may(world: World) -> None:
+    with role(world.dsn, "owner", "IN ROLE kanon_analyst") as owner:
+        world.admin.execute(f"alter table visits owner to {owner}; revoke all on visits from {owner}")
         try:
-            assert "may read" in world.refusal(reader)
+            assert "may read" in world.refusal(owner)
         finally:
             world.admin.execute("alter table visits owner to current_user")
-
-
-def test_rights_that_come_later_are_noticed(world: World) -> None:
-    world.admin.execute(f"grant select on patients to {world.agent}")
-    try:
-        assert "may read" in world.refusal(world.agent)
-    finally:
-        world.admin.execute(f"revoke select on patients from {world.agent}")
