@@ -41,6 +41,7 @@ from kanon_pg.audit.request import (
 from kanon_pg.before_after import reporting
 from kanon_pg.before_after.request import ReleaseReportRequest
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
+from kanon_pg.core.shown import Rows
 from kanon_pg.curves import Curve, CurveRequest
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, SERIALIZATION_FAILURE
@@ -212,6 +213,7 @@ def revoke_read(db: Database, relation: str, role: str) -> None:
 __all__ = [
     "anonymize",
     "apply_policy",
+    "ask",
     "audit",
     "build_hierarchy",
     "certificate",
@@ -317,10 +319,10 @@ def unlink(target: Target, child: str) -> None:
         db.row(statement("revoke_read"), oid)
 
 
-def links(target: Target) -> Sequence[Row]:
+def links(target: Target) -> Rows:
     """Return all links between tables, by table."""
     with as_owner(target) as (db, _):
-        return linking.links(db)
+        return Rows(linking.links(db))
 
 
 def anonymize(
@@ -389,10 +391,10 @@ def erase(target: Target, release: str, *person: str) -> None:
         releasing.erase(db, release, person, role=role)
 
 
-def releases(target: Target) -> Sequence[Row]:
+def releases(target: Target) -> Rows:
     """Return all releases with their certificates, by name."""
     with as_owner(target) as (db, _):
-        return releasing.releases(db)
+        return Rows(releasing.releases(db))
 
 
 def dump(target: Target, file: BinaryIO, *releases: str) -> DumpReport:
@@ -575,10 +577,10 @@ def drop_hierarchy(target: Target, hierarchy: str) -> None:
         storage.drop(db, hierarchy, role)
 
 
-def hierarchies(target: Target) -> Sequence[Row]:
+def hierarchies(target: Target) -> Rows:
     """Return all stored hierarchies by name, in their latest versions."""
     with as_owner(target) as (db, _):
-        return operations.hierarchies(db)
+        return Rows(operations.hierarchies(db))
 
 
 def protect(
@@ -705,13 +707,69 @@ def check_query(target: Target, text: str) -> Understood:
             raise refused((refusal.finding,)) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What remains to be run of a query whose blocks the server's functions answered.
+
+    Parameters
+    ----------
+    statement : Statement
+        The asker's own SQL, to be run with their rights; `arguments` are its parameters.
+    notices : tuple of str
+        What the asker is told beside the answer.
+    """
+
+    statement: Statement
+    arguments: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def answered_blocks(db: Database, text: str, parameters: Sequence[str | None] | None) -> Rest:
+    """Have the server's functions answer the blocks of a query, which any analyst may."""
+    blocks = db.row(statement("call_answer_blocks"), text, parameters)
+    arguments = () if blocks["rows"] == "{}" else (blocks["rows"],)  # without blocks there is no parameter
+    return Rest(Statement(blocks["rest"], ("jsonb",) * len(arguments)), arguments, tuple(blocks["notices"]))
+
+
+def ask(target: Target, text: str, parameters: Sequence[str | None] | None = None) -> Rows:
+    """Ask about protected tables through the functions in the server, as any analyst may.
+
+    What the server says beside the answer is a warning.
+
+    Parameters
+    ----------
+    text : str
+        One SELECT.
+    parameters : sequence of (str or None), optional
+        Values of ``$1``, ``$2`` ... as text.
+
+    Raises
+    ------
+    QueryRefused, AnswerWithheld
+        As the server's functions.
+    """
+    text, given = given_text(text), list(given_texts("parameters", parameters))
+    connection = connected_to(target)
+    try:
+        with mapped_errors(), connection.transaction():
+            db = PsycopgDatabase(connection)
+            rest = answered_blocks(db, text, given)
+            rows = Rows(db.rows(rest.statement, *rest.arguments))
+    finally:
+        if isinstance(target, str):
+            connection.close()
+    for notice in rest.notices:
+        warnings.warn(notice, stacklevel=2)
+    return rows
+
+
 def query(
     target: str | Connection,
     text: str,
     parameters: Sequence[str | None] | None = (),
     *,
     ledger_folder: str | None = None,
-) -> list[Row]:
+) -> Rows:
     """Answer a query about relations, some protected: blocks are recorded, the rest runs as the login.
 
     Parameters
@@ -738,5 +796,5 @@ def query(
         warnings.warn(notice, stacklevel=2)
     with as_login(target, None) as db:
         if found.rows == "{}":  # it reads nothing about people, and has no parameter
-            return list(db.rows(Statement(found.sql)))
-        return list(db.rows(Statement(found.sql, ("jsonb",)), found.rows))
+            return Rows(db.rows(Statement(found.sql)))
+        return Rows(db.rows(Statement(found.sql, ("jsonb",)), found.rows))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from kanon_pg.core.privacy_models import PrivacyModels
+from kanon_pg.core.shown import Shown, rows_of
 from kanon_pg.core.solving import SolveOutcome, SolveRequest, gap_of, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
@@ -80,7 +81,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Shown):
     """A suppression curve and the table it is about.
 
     Parameters
@@ -96,6 +97,10 @@ class Curve:
     quasi_identifiers: tuple[str, ...]
     row_weight: float
     points: tuple[CurvePoint, ...]
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """Return the points."""
+        return rows_of(self.points, CurvePoint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kanon_pg.core.shown import Shown
 from kanon_pg.db.catalog import ColumnFacts, equality, require_equality
 from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -30,7 +31,7 @@ from kanon_pg.relations.subject import (
 
 
 @dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(Shown):
     """Privacy and loss of a relation, by its equivalence classes.
 
     Conventions. Rows that agree on all quasi-identifiers, by PostgreSQL's own equality, form an

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_pg.core.risk import AttackerRisk, HomogeneousClasses
+from kanon_pg.core.shown import Shown, rows_of
 from kanon_pg.core.termination import Termination
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Kind = Literal["minimum", "minimal"]
 
 
 @dataclass(frozen=True, slots=True)
-class RiskFigures:
+class RiskFigures(Shown):
     """How likely people are reidentified in a table, a view or a release: one row of ``kanon_risk``.
 
     The attackers are those of El Emam and Dankar (2008) and El Emam et al. (2009); a person's risk is that
@@ -213,7 +214,7 @@ class CombinedClasses:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditResult:
+class AuditResult(Shown):
     """Everything that an audit found.
 
     Parameters
@@ -264,6 +265,10 @@ class AuditResult:
     declared: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     termination: Termination = Termination.EXHAUSTED
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """Return the sets of columns."""
+        return rows_of(self.sets, ViolatingSet)
 
     @property
     def is_anonymous(self) -> bool:

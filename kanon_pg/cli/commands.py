@@ -121,6 +121,7 @@ COMMANDS = {
     "unprotect": CommandEntry("queries", "unprotect", QUERIES),
     "query": CommandEntry("queries", "query", QUERIES),
     "check-query": CommandEntry("queries", "check_query", QUERIES),
+    "mcp": CommandEntry("queries", "mcp", QUERIES),
 }
 
 

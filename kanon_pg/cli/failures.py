@@ -39,6 +39,7 @@ _EXTRAS = {
     "ruamel": "policy",
     "jsonschema": "policy",
     "prometheus_client": "metrics",
+    "mcp": "mcp",
 }
 """Which extra of the package brings a library."""
 

@@ -1,6 +1,6 @@
-"""The commands ``query``, ``check-query`` and ``gateway``.
+"""The commands ``query``, ``check-query``, ``gateway`` and ``mcp``.
 
-They query protected tables, show why a query is refused, and serve clients of PostgreSQL.
+They query protected tables, show why a query is refused, and serve clients of PostgreSQL and language models.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,11 +19,12 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_pg.cli.arguments import Relation, k_option, read_json
-from kanon_pg.cli.connection import Dsn, chosen_dsn, connected
+from kanon_pg.cli.connection import Dsn, DsnArgument, chosen_dsn, connected, installed
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, lay_out, show_done
+from kanon_pg.client import answered_blocks
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, TextRows
-from kanon_pg.db.statements import Statement, statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.gateway.listener import GatewayOptions, run_gateway
 from kanon_pg.gateway.state import ClientLimits
@@ -81,10 +81,9 @@ def query(
     """
     with errors_as(as_json), connected(dsn) as connection:
         db = PsycopgDatabase(connection)
-        blocks = db.row(statement("call_answer_blocks"), _text(query), parameter)
-        given = () if blocks["rows"] == "{}" else (blocks["rows"],)
-        answer = db.texts(Statement(blocks["rest"], ("jsonb",) * len(given)), *given)
-    for notice in blocks["notices"]:
+        rest = answered_blocks(db, _text(query), parameter)
+        answer = db.texts(rest.statement, *rest.arguments)
+    for notice in rest.notices:
         typer.echo(notice, err=True)
     if as_json:
         found = {"columns": _columns(answer), "rows": _json_rows(answer)}
@@ -105,9 +104,8 @@ def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> Non
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     elif found["accepted"]:
         typer.echo("The query is accepted.")
-        for line in found["canonical_sql"].splitlines():
-            if line.startswith("-- ") and "answered with noise" in line:
-                typer.echo(line.removeprefix("-- "))
+        for cost in found["noise"] or ():
+            typer.echo(f"A block is answered with noise: it costs {cost['share']:g} of the account.")
     else:
         lay_out(*(_finding(text, finding) for finding in found["findings"]))
     if not found["accepted"]:
@@ -119,8 +117,8 @@ def _checked(db: PsycopgDatabase, text: str) -> dict[str, Any]:
         row = db.row(statement("call_check_query"), text)
     except InputError as error:  # what is no query at all, such as an empty text
         finding = {"code": None, "place": 0, "sentence": error.message, "hint": error.hint or ""}
-        return {"accepted": False, "findings": [finding], "canonical_sql": None}
-    return {**row, "findings": json.loads(row["findings"] or "[]")}
+        return {"accepted": False, "findings": [finding], "canonical_sql": None, "noise": None}
+    return {**row, **{name: json.loads(row[name] or "null") for name in ("findings", "noise")}}
 
 
 def _text(query: str) -> str:
@@ -132,16 +130,8 @@ def _columns(answer: TextRows) -> list[dict[str, str]]:
 
 
 def _json_rows(answer: TextRows) -> list[dict[str, Any]]:
-    """Return the rows as JSON has them; what it has no type for, or is not finite, stays text."""
     names = _unique(answer.names)
-    readers = [_READ.get(kind, str) for kind in answer.types]
-    return [
-        {
-            name: value if value is None else read(value)
-            for name, read, value in zip(names, readers, line, strict=True)
-        }
-        for line in answer.lines
-    ]
+    return [dict(zip(names, line, strict=True)) for line in answer.json_values()]
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -154,18 +144,6 @@ def _unique(names: Sequence[str]) -> list[str]:
             chosen = f"{name}_{number}"
         found.append(chosen)
     return found
-
-
-def _finite(text: str) -> float | str:
-    return float(text) if math.isfinite(float(text)) else text
-
-
-_READ: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("smallint", "integer", "bigint", "int2", "int4", "int8"), int),
-    **dict.fromkeys(("real", "double precision", "float4", "float8"), _finite),
-    **dict.fromkeys(("boolean", "bool"), lambda text: text in {"t", "true"}),
-}
-"""By the type's name, how a value's text is read."""
 
 
 _NUMBERS = frozenset({"smallint", "integer", "bigint", "real", "double precision", "numeric"})
@@ -316,3 +294,27 @@ def gateway(
 
     with errors_as(as_json):
         asyncio.run(run_gateway(options, say))
+
+
+_Exact = Annotated[bool, typer.Option("--exact", help="Also give exact answers, where the login gets them.")]
+_Epsilon = Annotated[
+    float, typer.Option("--epsilon", min=0.0, help="Most that all noisy answers reveal of a person.")
+]
+_Queries = Annotated[int, typer.Option("--queries", min=1, help="Most queries.")]
+
+
+def mcp(
+    dsn: DsnArgument = None, exact: _Exact = False, epsilon: _Epsilon = 0.5, queries: _Queries = 50
+) -> None:
+    """Let a language model ask about protected tables.
+
+    Serves the Model Context Protocol on standard input and output, until the input ends. The login must be
+    an analyst and nothing more. Once it has asked what the limits allow, somebody has to start it again.
+    """
+    from kanon_pg.agents import Agent, Budget, tool_server
+
+    address = chosen_dsn(dsn)
+    agent = Agent(lambda: connected(address), Budget(queries, epsilon), exact)
+    with connected(address) as connection, installed(connection), agent.asking():
+        pass  # refuses at once, not the first question
+    tool_server(agent).run()

@@ -5,11 +5,12 @@ Errors of psycopg become those of this package; packed columns are sent in the b
 
 from __future__ import annotations
 
+import math
 import os
 import pwd
 import selectors
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -448,6 +449,26 @@ class TextRows:
     names: Sequence[str]
     types: Sequence[str]
     lines: Sequence[Sequence[str | None]]
+
+    def json_values(self) -> list[list[Any]]:
+        """Return the values as JSON has them; what it has no type for, or is not finite, stays text."""
+        readers = [_JSON.get(kind, str) for kind in self.types]
+        return [
+            [value if value is None else read(value) for read, value in zip(readers, line, strict=True)]
+            for line in self.lines
+        ]
+
+
+def _finite(text: str) -> float | str:
+    return float(text) if math.isfinite(float(text)) else text
+
+
+_JSON: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("smallint", "integer", "bigint", "int2", "int4", "int8"), int),
+    **dict.fromkeys(("real", "double precision", "float4", "float8"), _finite),
+    **dict.fromkeys(("boolean", "bool"), lambda text: text in {"t", "true"}),
+}
+"""By the type's name, how JSON has a value's text."""
 
 
 class PsycopgDatabase:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_pg.core.shown import Shown, rows_of
 from kanon_pg.core.termination import Termination
 
 Box = tuple[float, float, float, float]
@@ -53,7 +55,7 @@ class GroupedValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(Shown):
     """The classes of a column and what is proven about them.
 
     Parameters
@@ -89,6 +91,10 @@ class Grouped:
     edges: tuple[tuple[int, int], ...] = ()
     degree: int | None = None
     termination: Termination = Termination.EXHAUSTED
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        """Return the classes."""
+        return rows_of(self.classes, ValueClass)
 
     @property
     def proof(self) -> str:

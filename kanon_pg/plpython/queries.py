@@ -47,8 +47,12 @@ def check_query(sql: SqlValue, schemas: SqlValue) -> dict[str, Any]:
             try:
                 understood = understand(reader, pending.query, pending.role)
             except Refusal as refusal:
-                return {"accepted": False, "findings": _as_json(refusal.finding), "canonical_sql": None}
-            return {"accepted": True, "findings": "[]", "canonical_sql": explained(understood)}
+                refused = {"canonical_sql": None, "noise": None}
+                return {"accepted": False, "findings": _as_json(refusal.finding), **refused}
+            costs = [asdict(one) for one in understood.costs]
+            noise = json.dumps(costs) if understood.is_noisy else None
+            shown = {"canonical_sql": explained(understood), "noise": noise}
+            return {"accepted": True, "findings": "[]", **shown}
 
         request = QueryRequest(given_text(sql), (), _path(schemas))
         found: dict[str, Any] = pending_query.serve_as_reader(db, request, reading)

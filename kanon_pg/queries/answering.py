@@ -58,12 +58,30 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class NoiseCost:
+    """What a block costs: a share of an account of noise, which has an epsilon and a delta."""
+
+    share: float
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
 class Understood:
     """A query that was read: only the catalog was looked at."""
 
     cut: Cut
     blocks: tuple[PlannedBlock, ...]
     is_noisy: bool = False
+
+    @property
+    def costs(self) -> tuple[NoiseCost, ...]:
+        """What each of its blocks costs, none if it is answered exactly."""
+        noise = [list(one.noise().values()) for one in self.blocks] if self.is_noisy else []
+        return tuple(
+            NoiseCost(min(one.per_query for one in tables), tables[0].epsilon, tables[0].delta)
+            for tables in noise
+        )
 
     @property
     def relations(self) -> frozenset[int]:
@@ -121,9 +139,9 @@ def _planned(db: Database, block: Block, facts: Facts) -> PlannedBlock:
 def explained(understood: Understood) -> str:
     """Return what would run, for people to read."""
     constants, parts = understood.cut.constants, []
-    for one in understood.blocks:
+    for number, one in enumerate(understood.blocks):
         if understood.is_noisy:
-            share = min(settings.per_query for settings in one.noise().values())
+            share = understood.costs[number].share
             parts.append(f"-- {one.name}, answered with noise: costs {share:g} of the account")
             parts.append(noisy_form_of(one, constants).text)
         else:

@@ -271,6 +271,11 @@ class Document:
         """Whether a section says what to do next."""
         return any(section.name == "next" for section in self.sections)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page, in a frame of its own that runs nothing."""
+        page = escape(html_page(self))
+        return f'<iframe sandbox srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
 
 _LETTERS = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"
 _RIGHT_TO_LEFT = re.compile(f"{_LETTERS}(?:[ _]+{_LETTERS})*")

@@ -19,7 +19,7 @@ SELECT {{ function }}($1::text)::text AS done
 SELECT kanon_certificate({{ arguments }})::text AS certificate
 
 -- name: call_check_query(text): Checks a query without running it.
-SELECT accepted, findings::text AS findings, canonical_sql FROM kanon_check_query($1)
+SELECT accepted, findings::text AS findings, canonical_sql, noise::text AS noise FROM kanon_check_query($1)
 
 -- name: call_composition(): Compares releases through the server's own function; its arguments are the parameters, in their order.
 SELECT releases, k, people, smallest, average, people_below, unseen_rows FROM kanon_composition({{ arguments }})

@@ -117,3 +117,34 @@ INNER JOIN pg_catalog.pg_roles AS reader
     AND pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')
 WHERE ($1::bigint IS NULL OR c.protected = $1::bigint::oid) AND ($2::text IS NULL OR r.release = $2::text)
 GROUP BY bn.nspname, b.relname, r.name, p.beside_releases ORDER BY p.beside_releases <> 'refuse', r.name
+
+-- name: queryable(): What may be asked about.
+SELECT q.relation::text AS relation, q.k, q.people::text AS people, q.parent::text AS parent, q.joined_by::text AS joined_by,
+    coalesce(q.columns, '[]')::text AS columns
+FROM kanon.queryable AS q ORDER BY q.relation::text
+
+-- name: beyond_asking(): What the login may do beyond asking, in any role that it can take: none of it is for a program that asks
+-- what a model writes. A few of all that there is.
+WITH RECURSIVE roles AS (
+    SELECT r.* FROM pg_catalog.pg_roles AS r WHERE pg_catalog.pg_has_role(SESSION_USER, r.oid, 'MEMBER')
+),
+people (oid) AS (
+    SELECT u.relation::oid FROM kanon.queryable AS q
+    CROSS JOIN LATERAL (VALUES (q.relation), (q.parent), (q.people)) AS u (relation)
+    UNION
+    SELECT i.inhrelid FROM people AS p INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = p.oid
+)
+SELECT pg_catalog.format('%I %s', r.rolname, w.what) AS what
+FROM roles AS r
+CROSS JOIN LATERAL (
+    VALUES
+    (1, r.rolsuper, 'is a superuser'), (2, r.rolcreaterole, 'may create roles'),
+    (2, r.rolreplication, 'may copy the server''s files'), (2, r.rolbypassrls, 'passes policies of rows'),
+    (3, r.rolname ~ '^(pg_|kanon_(owner|curator|reader|base_))', 'is more than an analyst')
+) AS w (rank, is_so, what)
+WHERE w.is_so
+UNION ALL
+SELECT pg_catalog.format('%I may read %s', r.rolname, p.oid::regclass)
+FROM people AS p INNER JOIN pg_catalog.pg_class AS c ON c.oid = p.oid
+INNER JOIN roles AS r ON r.oid = c.relowner OR pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT')
+LIMIT 3

@@ -67,6 +67,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.declarations": "curator owner",
     "SELECT * FROM kanon.links": "curator owner",
     "SELECT * FROM kanon.protections": "curator owner",
+    "SELECT * FROM kanon.queryable": "analyst curator owner",
     "SELECT * FROM kanon.protection": "",
     "SELECT * FROM kanon.release": "",
     "SELECT * FROM kanon.declaration": "",

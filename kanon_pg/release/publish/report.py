@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
+from kanon_pg.core.shown import Shown
 from kanon_pg.core.solving import SolveOutcome, gap_of
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.identifiers import Identifier
@@ -21,7 +22,7 @@ from kanon_pg.release.publish.storage import StorageNames
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseReport:
+class ReleaseReport(Shown):
     """One row of SQL type ``kanon.release_report``.
 
     Parameters

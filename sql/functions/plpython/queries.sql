@@ -17,7 +17,7 @@ AS {{ python("queries.restart_record(*args)") }};
 COMMENT ON FUNCTION kanon.begin_record IS 'Begins a new record of answers; called by kanon.restart_record.';
 
 CREATE OR REPLACE FUNCTION kanon.check_query(
-    sql text, schemas name[], OUT accepted boolean, OUT findings jsonb, OUT canonical_sql text
+    sql text, schemas name[], OUT accepted boolean, OUT findings jsonb, OUT canonical_sql text, OUT noise jsonb
 )
 LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY INVOKER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS {{ python("queries.check_query(*args)") }};

@@ -1,0 +1,135 @@
+{#
+Publishes a model as a k-anonymous release.
+
+The rows of the model go into a table of a private schema, so that what is granted on all tables of the model's schema is not
+granted on them. It is filled again in place: what depends on it (declaration, release, rights) stays, where dbt's own tables are
+dropped with all that depends on them. The model itself is a view of the release, so that ref() reads what is published. All of
+it is one transaction.
+#}
+{% materialization kanon_release, adapter='postgres' %}
+  {%- set schema = config.get("private_schema", this.schema ~ "__private") -%}
+  {%- set private = this.incorporate(path={"schema": schema}, type="table") -%}
+  {%- set rows = private.incorporate(path={"identifier": this.identifier ~ "__dbt_tmp"}, type="view") -%}
+  {%- set published = this.incorporate(type="view") -%}
+  {%- set release = config.get("release", this.identifier) -%}
+  {%- set existing = load_cached_relation(this) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {% call statement("main") -%}
+    {% if not kanon_pg.is_true("to_regnamespace(" ~ kanon_pg.literal(adapter.quote(schema)) ~ ") is not null") -%}
+    create schema {{ adapter.quote(schema) }};
+    {%- endif %}
+    create view {{ rows }} as (
+      {{ sql }}
+    );
+  {%- endcall %}
+  {%- set stored = kanon_pg.is_relation(private) -%}
+  {%- set fits = stored and not should_full_refresh() and kanon_pg.same_columns(private, rows) -%}
+
+  {% if not fits or (existing is not none and not existing.is_view) %}
+    {% if existing is not none %}{% do adapter.drop_relation(existing) %}{% endif %}
+  {% endif %}
+  {% if fits %}
+    {% do run_query("truncate " ~ private ~ "; insert into " ~ private ~ " select * from " ~ rows) %}
+  {% else %}
+    {% if stored %}{% do kanon_pg.forget(private) %}{% endif %}
+    {% do run_query("create table " ~ private ~ " as select * from " ~ rows) %}
+    {% do kanon_pg.keep_private(private) %}
+  {% endif %}
+  {% do run_query("drop view " ~ rows) %}
+
+  {% do run_query(kanon_pg.declaration(private)) %}
+  {% do run_query(kanon_pg.publication(private, release)) %}
+  {%- set safe = api.Relation.create(schema="safe", identifier=release) -%}
+  {% if not kanon_pg.is_true("kanon_is_anonymous(" ~ kanon_pg.regclass(safe) ~ ", " ~ config.require("k") ~ ")") %}
+    {{ exceptions.raise_compiler_error("The release of " ~ this ~ " is not k-anonymous; nothing was changed.") }}
+  {% endif %}
+  {% do run_query("create or replace view " ~ published ~ " as select * from " ~ safe) %}
+
+  {% do apply_grants(published, config.get("grants"), should_revoke(existing, full_refresh_mode=not fits)) %}
+  {% do persist_docs(published, model) %}
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+  {{ return({"relations": [published]}) }}
+{% endmaterialization %}
+
+
+{# Takes away what default privileges gave. #}
+{% macro keep_private(private) %}
+  {%- set grantees = run_query(
+    "select distinct case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end"
+    ~ " from pg_class, aclexplode(relacl) where grantee <> relowner and oid = " ~ kanon_pg.regclass(private)
+  ) -%}
+  {% for grantee in grantees.columns[0].values() %}
+    {% do run_query("revoke all on " ~ private ~ " from " ~ grantee) %}
+  {% endfor %}
+{% endmacro %}
+
+
+{% macro declaration(private) %}
+  select kanon_declare({{ kanon_pg.regclass(private) }}
+  {%- for role in ("identifiers", "quasi_identifiers", "sensitive", "insensitive") -%}
+    , {{ role }} => {{ kanon_pg.names(config.get(role, [])) }}
+  {%- endfor -%}
+  {%- if config.get("entity") %}, entity => {{ kanon_pg.literal(config.get("entity")) }}{% endif -%}
+  {%- if config.get("weights") %}, weights => {{ kanon_pg.literal(tojson(config.get("weights"))) }}{% endif -%}
+  )
+{% endmacro %}
+
+
+{% macro publication(private, release) %}
+  select kanon_anonymize({{ kanon_pg.regclass(private) }}, {{ config.require("k") }}, release => {{ kanon_pg.literal(release) }}
+  {%- for model in ("l", "p", "t") if config.get(model) is not none -%}
+    , {{ model }} => {{ config.get(model) }}
+  {%- endfor -%}
+  {%- for option in ("patterns", "hierarchies", "options") if config.get(option) is not none -%}
+    , {{ option }} => {{ kanon_pg.literal(tojson(config.get(option))) }}
+  {%- endfor -%}
+  {%- if config.get("time_limit") is not none %}, time_limit => make_interval(secs => {{ config.get("time_limit") }}){% endif -%}
+  )
+{% endmacro %}
+
+
+{% macro forget(private) %}
+  {%- set releases = run_query("select release from kanon.releases where relation = " ~ kanon_pg.regclass(private)) -%}
+  {% for release in releases.columns[0].values() %}
+    {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
+  {% endfor %}
+  {% if kanon_pg.is_true("exists (select from kanon.declarations where relation = " ~ kanon_pg.regclass(private) ~ ")") %}
+    {% do run_query("select kanon_undeclare(" ~ kanon_pg.regclass(private) ~ ")") %}
+  {% endif %}
+  {% do run_query("drop table " ~ private) %}
+{% endmacro %}
+
+
+{% macro is_relation(relation) %}
+  {{ return(kanon_pg.is_true("to_regclass(" ~ kanon_pg.literal(relation) ~ ") is not null")) }}
+{% endmacro %}
+
+
+{% macro same_columns(one, other) %}
+  {%- set columns -%}
+    (select array_agg((attname, atttypid, atttypmod) order by attnum) from pg_attribute
+    where attnum > 0 and not attisdropped and attrelid =
+  {%- endset -%}
+  {{ return(kanon_pg.is_true(
+    columns ~ kanon_pg.regclass(one) ~ ") = " ~ columns ~ kanon_pg.regclass(other) ~ ")"
+  )) }}
+{% endmacro %}
+
+
+{% macro is_true(condition) %}
+  {{ return(run_query("select (" ~ condition ~ ") is true").columns[0].values()[0]) }}
+{% endmacro %}
+
+
+{% macro literal(text) %}'{{ text | string | replace("'", "''") }}'{% endmacro %}
+
+{% macro regclass(relation) %}{{ kanon_pg.literal(relation) }}::regclass{% endmacro %}
+
+{% macro names(columns) -%}
+  array[{% for column in columns %}{{ kanon_pg.literal(column) }}{{ ", " if not loop.last }}{% endfor %}]::name[]
+{%- endmacro %}

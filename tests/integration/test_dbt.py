@@ -1,0 +1,198 @@
+"""The dbt package, with the real dbt where there is one: releases as models, and tests without values."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from tests.docs.pages import ROOT
+from tests.fixtures.databases import Server, role
+
+DBT = Path(os.environ.get("KANON_DBT", ROOT / "build/dbt/bin/dbt"))
+pytestmark = pytest.mark.skipif(
+    not DBT.exists(), reason="there is no dbt: `make dbt` installs it and runs this"
+)
+
+RELEASE = """{{ config(materialized="kanon_release", k=5, quasi_identifiers=["age", "zip"],
+    sensitive=["diagnosis"], entity="id", grants={"select": [env_var("READER")]}) }}
+select id, age, zip, diagnosis from {{ source("raw", "people") }}
+"""
+TESTS = """
+version: 2
+sources: [{name: raw, schema: raw, tables: [{name: people}]}]
+models:
+  - name: people
+    data_tests:
+      - k_anonymous: {arguments: {k: 5, quasi_identifiers: [age, zip]}}
+      - l_diverse: {arguments: {l: 2, sensitive: [diagnosis], quasi_identifiers: [age, zip]}}
+"""
+"""With the model 18 lines: what a user writes."""
+
+FAILING = """
+version: 2
+models:
+  - name: copied
+    data_tests:
+      - k_anonymous: {arguments: {k: 5, quasi_identifiers: [age, zip]}}
+      - l_diverse: {arguments: {l: 3, sensitive: [diagnosis], quasi_identifiers: [age, zip]}}
+      - no_quasi_identifiers
+"""
+VALUES = ("Melanoma", "Angina", "90001", "rarest")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A user's project and the database that it works on."""
+
+    folder: Path
+    environment: dict[str, str]
+    admin: psycopg.Connection[Any]
+    reader: str
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / "models" / name).write_text(text)
+
+    def dbt(self, *arguments: str, fails: bool = False) -> str:
+        done = subprocess.run(
+            [DBT, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (1 if fails else 0), done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def may_read(self, relation: str) -> bool:
+        query = "select has_table_privilege(%s, %s, 'select')"
+        return self.admin.execute(query, [self.reader, relation]).fetchone() == (True,)
+
+    def rows(self, query: str) -> list[Any]:
+        return self.admin.execute(query.encode()).fetchall()
+
+
+@pytest.fixture(scope="module")
+def project(
+    server: Server, kanon_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Project]:
+    folder = tmp_path_factory.mktemp("dbt")
+    with server.database("dbt", kanon_template) as name:
+        dsn = server.dsn(name)
+        with (
+            role(dsn, "reader") as reader,
+            role(dsn, "dbt", "IN ROLE kanon_curator, kanon_analyst") as user,
+            psycopg.connect(dsn, autocommit=True) as admin,
+        ):
+            admin.execute(
+                f"""create schema raw authorization {user}; create schema marts authorization {user};
+                grant create on database {name} to {user}; grant usage on schema marts to {reader};
+                alter default privileges for role {user} grant select on tables to {reader};
+                create table raw.people as select i as id, 20 + i % 7 as age, '9000' || i % 5 as zip,
+                    (array['Angina', 'Melanoma', 'Fall'])[1 + i % 3] as diagnosis
+                from generate_series(1, 200) as i;
+                insert into raw.people values (1000, 99, 'rarest', 'Melanoma');
+                alter table raw.people owner to {user};"""
+            )
+            where = conninfo_to_dict(dsn)
+            (folder / "models").mkdir()
+            (folder / "dbt_project.yml").write_text(
+                "name: clinic\nversion: '1'\nprofile: clinic\nflags: {send_anonymous_usage_stats: false}\n"
+            )
+            (folder / "packages.yml").write_text(f"packages: [{{local: {ROOT / 'integrations/dbt'}}}]\n")
+            output = {"type": "postgres", "user": user, "password": "x", "dbname": name, "schema": "marts"}
+            output |= {"host": where["host"], "port": int(str(where["port"])), "threads": 2}
+            profiles = {"clinic": {"target": "dev", "outputs": {"dev": output}}}
+            (folder / "profiles.yml").write_text(json.dumps(profiles))
+            environment = {**os.environ, "READER": reader, "DBT_PROFILES_DIR": str(folder), "NO_COLOR": "1"}
+            made = Project(folder, environment, admin, reader)
+            made.write("people.sql", RELEASE)
+            made.write("people.yml", TESTS)
+            made.dbt("deps")
+            yield made
+            admin.execute(f"drop owned by {user} cascade")
+
+
+def test_a_build_publishes_and_verifies_a_release(project: Project) -> None:
+    project.dbt("build")
+    assert project.rows("select count(*), count(distinct diagnosis) from marts.people") == [(201, 3)]
+    assert project.rows("select count(*) from marts.people where zip = 'rarest'") == [(0,)]
+    assert project.may_read("marts.people")
+    # nobody reads the private table, whatever default privileges say
+    assert not project.may_read("marts__private.people")
+    assert project.rows("select k, relation::text from kanon.releases") == [(5, "marts__private.people")]
+
+
+def test_the_next_build_keeps_what_depends_on_it(project: Project) -> None:
+    project.dbt("build")
+    project.admin.execute("create view marts.below as select age from marts.people")
+    project.admin.execute(f"grant usage on schema safe to {project.reader}")
+    project.admin.execute(f"grant select on safe.people to {project.reader}")
+    before = project.rows("select oid from pg_class where oid = 'marts__private.people'::regclass")
+    project.admin.execute("insert into raw.people select * from raw.people where id < 50")
+    project.dbt("build")
+    assert project.rows("select oid from pg_class where oid = 'marts__private.people'::regclass") == before
+    assert project.rows("select count(*) from marts.below") == [(250,)]
+    assert project.may_read("safe.people")
+    assert project.may_read("marts.people")
+
+
+@pytest.mark.parametrize("arguments", [(), ("--full-refresh",)], ids=["other columns", "full refresh"])
+def test_other_columns_and_full_refreshes_publish_anew(project: Project, arguments: tuple[str, ...]) -> None:
+    project.dbt("build")
+    more = RELEASE.replace("select id", "select 1 as one, id").replace("k=5", 'k=5, insensitive=["one"]')
+    project.write("people.sql", RELEASE if arguments else more)
+    try:
+        project.dbt("build", *arguments)
+        named = (
+            "select count(*) from pg_attribute where attrelid = 'marts.people'::regclass and attname = 'one'"
+        )
+        assert project.rows(named) == [(0 if arguments else 1,)]
+        assert project.may_read("marts.people")
+        assert not project.may_read("marts__private.people")
+    finally:
+        project.write("people.sql", RELEASE)
+
+
+def test_a_build_that_fails_changes_nothing(project: Project) -> None:
+    project.dbt("build")
+    before = project.rows("select * from marts.people order by 1, 2, 3")
+    project.write("people.sql", RELEASE.replace("k=5", "k=5000"))
+    try:
+        said = project.dbt("run", fails=True)
+    finally:
+        project.write("people.sql", RELEASE)
+    assert "5000" in said
+    assert not any(value in said for value in VALUES)
+    assert project.rows("select * from marts.people order by 1, 2, 3") == before
+    assert project.rows("select to_regclass('marts__private.people__dbt_tmp')") == [(None,)]
+
+
+def test_failing_tests_name_columns_and_no_values(project: Project) -> None:
+    project.write("copied.sql", "select age, zip, diagnosis from {{ source('raw', 'people') }}")
+    project.write("copied.yml", FAILING)
+    try:
+        said = project.dbt("build", "--select", "copied", "--store-failures", fails=True)
+    finally:
+        (project.folder / "models/copied.sql").unlink()
+        (project.folder / "models/copied.yml").unlink()
+    assert said.count("FAIL ") >= 3
+    found = project.rows(
+        "select table_name from information_schema.tables where table_schema = 'marts_dbt_test__audit'"
+    )
+    stored = [
+        str(row) for (name,) in found for row in project.rows(f'select * from marts_dbt_test__audit."{name}"')
+    ]
+    assert any("age" in row and "zip" in row for row in stored)
+    assert any("diagnosis" in row for row in stored)
+    logged = (project.folder / "logs/dbt.log").read_text()
+    assert not any(value in text for value in VALUES for text in (said, logged, *stored))
