@@ -7,6 +7,7 @@ their time to import.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import get_data
@@ -44,12 +45,15 @@ class CommandEntry:
         Heading under which it is listed.
     context : dict
         Settings of Click.
+    has_worker : bool
+        Whether it has work for a worker of this very process.
     """
 
     module: str
     function: str
     panel: str
     context: dict[str, Any] = field(default_factory=dict)
+    has_worker: bool = False
 
     @property
     def summary(self) -> str:
@@ -92,11 +96,11 @@ COMMANDS = {
     "refresh": CommandEntry("release", "refresh", RELEASES),
     "erase": CommandEntry("release", "erase", RELEASES),
     "drop": CommandEntry("release", "drop", RELEASES),
-    "audit": CommandEntry("audit", "audit", RELEASES),
-    "risk": CommandEntry("analyses", "risk", RELEASES),
-    "identify": CommandEntry("analyses", "identify", RELEASES),
+    "audit": CommandEntry("audit", "audit", RELEASES, has_worker=True),
+    "risk": CommandEntry("analyses", "risk", RELEASES, has_worker=True),
+    "identify": CommandEntry("analyses", "identify", RELEASES, has_worker=True),
     "measure": CommandEntry("analyses", "measure", RELEASES),
-    "curve": CommandEntry("analyses", "curve", RELEASES),
+    "curve": CommandEntry("analyses", "curve", RELEASES, has_worker=True),
     "releases": CommandEntry("release", "releases", RELEASES),
     "report": CommandEntry("report", "report", RELEASES),
     "composition": CommandEntry("release", "composition", RELEASES),
@@ -113,10 +117,10 @@ COMMANDS = {
     "hierarchy show": CommandEntry("hierarchy", "show_one", HIERARCHIES),
     "hierarchy missing": CommandEntry("hierarchy", "list_missing", HIERARCHIES),
     "hierarchy drop": CommandEntry("hierarchy", "drop", HIERARCHIES),
-    "group intervals": CommandEntry("analyses", "intervals", GROUPS),
-    "group labels": CommandEntry("analyses", "labels", GROUPS),
-    "group regions": CommandEntry("analyses", "regions", GROUPS),
-    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS),
+    "group intervals": CommandEntry("analyses", "intervals", GROUPS, has_worker=True),
+    "group labels": CommandEntry("analyses", "labels", GROUPS, has_worker=True),
+    "group regions": CommandEntry("analyses", "regions", GROUPS, has_worker=True),
+    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS, has_worker=True),
     "protect": CommandEntry("queries", "protect", QUERIES),
     "unprotect": CommandEntry("queries", "unprotect", QUERIES),
     "query": CommandEntry("queries", "query", QUERIES),
@@ -185,7 +189,13 @@ def _family(word: str) -> CommandFamily | None:
 
 
 def loaded(name: str, entry: CommandEntry) -> TyperCommand:
-    """Import a command."""
+    """Import a command, while its worker loads libraries, too."""
+    if entry.has_worker:
+        # most commands have none
+        from kanon_pg.runner.parent import solver_session
+
+        with suppress(KanonError):  # it is tried again for its work, in which errors reach the user
+            solver_session.start()
     function = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     single.command(name, context_settings=entry.context)(function)

@@ -37,6 +37,7 @@ KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
 """Stands before every function of a source that is compiled."""
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
+_INSTALLED = ".dist-info"
 _SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
@@ -217,11 +218,19 @@ def processor() -> str:
 @functools.cache
 def environment() -> str:
     """Return what compiled code depends on besides its sources, as the name of a folder."""
-    # a tenth of what a backend loads, which most never need
+    versions = [f"{name}{_version(name)}" for name in _COMPILERS]
+    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+
+
+def _version(package: str) -> str:
+    for folder in sys.path:
+        for name in _listed(Path(folder)):
+            if name.startswith(f"{package}-") and name.endswith(_INSTALLED):
+                return name.removeprefix(f"{package}-").removesuffix(_INSTALLED)
+    # a tenth of what a backend loads, to read the same
     from importlib import metadata  # noqa: PLC0415
 
-    versions = [f"{name}{metadata.version(name)}" for name in _COMPILERS]
-    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+    return metadata.version(package)
 
 
 @functools.cache
