@@ -83,7 +83,7 @@ def inner_kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments,
 
 
 def used_files() -> tuple[str, ...]:
-    """Return the files of all compiled code that this process has loaded or written."""
+    """Return the files of all compiled code that this process has loaded or written and called."""
     return tuple(_used)
 
 
@@ -194,7 +194,7 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
         one. Of that only the names are read then.
         """
         library, description, *others, _environments = data._reduce()
-        if "no_cpython_wrapper" not in dict(self._options):
+        if self._is_called_by_python:
             name, kind, (code, _for_the_compiler) = library
             names = (description.llvm_func_name, description.llvm_cpython_wrapper_name)
             named = "".join(f'define void @"{one}"() {{ ret void }}\n' for one in names)
@@ -210,8 +210,13 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
         made_of = repr((_FORM, digest, str(sig), self._options))
         return f"{self._function.__name__}-{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"
 
+    @property
+    def _is_called_by_python(self) -> bool:
+        return "no_cpython_wrapper" not in dict(self._options)
+
     def _note(self, name: str) -> None:
-        _used[name] = None
+        if self._is_called_by_python:  # it contains the code of those that it calls
+            _used[name] = None
         for watcher in _watchers:
             watcher(f"{self._function.__module__}.{self._function.__qualname__}")
 
