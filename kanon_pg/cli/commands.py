@@ -45,15 +45,15 @@ class CommandEntry:
         Heading under which it is listed.
     context : dict
         Settings of Click.
-    has_worker : bool
-        Whether it has work for a worker of this very process.
+    work : str
+        What its own worker has to do, as `kanon_pg.runner.launch` names it; empty without one.
     """
 
     module: str
     function: str
     panel: str
     context: dict[str, Any] = field(default_factory=dict)
-    has_worker: bool = False
+    work: str = ""
 
     @property
     def summary(self) -> str:
@@ -96,11 +96,11 @@ COMMANDS = {
     "refresh": CommandEntry("release", "refresh", RELEASES),
     "erase": CommandEntry("release", "erase", RELEASES),
     "drop": CommandEntry("release", "drop", RELEASES),
-    "audit": CommandEntry("audit", "audit", RELEASES, has_worker=True),
-    "risk": CommandEntry("analyses", "risk", RELEASES, has_worker=True),
-    "identify": CommandEntry("analyses", "identify", RELEASES, has_worker=True),
+    "audit": CommandEntry("audit", "audit", RELEASES, work="AUDITOR"),
+    "risk": CommandEntry("analyses", "risk", RELEASES, work="AUDITOR"),
+    "identify": CommandEntry("analyses", "identify", RELEASES, work="AUDITOR"),
     "measure": CommandEntry("analyses", "measure", RELEASES),
-    "curve": CommandEntry("analyses", "curve", RELEASES, has_worker=True),
+    "curve": CommandEntry("analyses", "curve", RELEASES, work="SOLVER"),
     "releases": CommandEntry("release", "releases", RELEASES),
     "report": CommandEntry("report", "report", RELEASES),
     "composition": CommandEntry("release", "composition", RELEASES),
@@ -117,10 +117,10 @@ COMMANDS = {
     "hierarchy show": CommandEntry("hierarchy", "show_one", HIERARCHIES),
     "hierarchy missing": CommandEntry("hierarchy", "list_missing", HIERARCHIES),
     "hierarchy drop": CommandEntry("hierarchy", "drop", HIERARCHIES),
-    "group intervals": CommandEntry("analyses", "intervals", GROUPS, has_worker=True),
-    "group labels": CommandEntry("analyses", "labels", GROUPS, has_worker=True),
-    "group regions": CommandEntry("analyses", "regions", GROUPS, has_worker=True),
-    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS, has_worker=True),
+    "group intervals": CommandEntry("analyses", "intervals", GROUPS, work="GROUPER"),
+    "group labels": CommandEntry("analyses", "labels", GROUPS, work="GROUPER"),
+    "group regions": CommandEntry("analyses", "regions", GROUPS, work="GROUPER"),
+    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS, work="GROUPER"),
     "protect": CommandEntry("queries", "protect", QUERIES),
     "unprotect": CommandEntry("queries", "unprotect", QUERIES),
     "query": CommandEntry("queries", "query", QUERIES),
@@ -190,12 +190,11 @@ def _family(word: str) -> CommandFamily | None:
 
 def loaded(name: str, entry: CommandEntry) -> TyperCommand:
     """Import a command, while its worker loads libraries, too."""
-    if entry.has_worker:
-        # most commands have none
-        from kanon_pg.runner.parent import solver_session
+    if entry.work:
+        from kanon_pg.runner import launch, parent  # most commands need neither
 
         with suppress(KanonError):  # it is tried again for its work, in which errors reach the user
-            solver_session.start()
+            parent.solver_session.start(prepared=getattr(launch, entry.work))
     function = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     single.command(name, context_settings=entry.context)(function)

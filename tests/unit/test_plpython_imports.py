@@ -43,7 +43,7 @@ def test_a_worker_starts_before_its_call_is_imported_and_a_call_reports_why_none
     code = """
 from kanon_pg.errors import SolverUnavailable
 from kanon_pg.runner.parent import solver_session
-def start():
+def start(**chosen):
     print("kanon_pg.release" in sys.modules)
     raise SolverUnavailable("There is none.")
 solver_session.start = start
