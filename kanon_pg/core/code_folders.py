@@ -37,6 +37,7 @@ KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
 """Stands before every function of a source that is compiled."""
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
+_INSTALLED = ".dist-info"
 _SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
@@ -74,11 +75,18 @@ def own_folder() -> CodeFolder:
     The home is the one in the user database: in a PostgreSQL backend ``HOME`` may be unset, or that of
     whoever started the server.
     """
+    lasting = lasting_folder()
+    if lasting is not None:
+        return CodeFolder(lasting, temporary=False)
+    return CodeFolder(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
+
+
+def lasting_folder() -> Path | None:
+    """Return this account's own folder unless it cannot have one that lasts; it exists afterwards."""
     try:
-        home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
-        return CodeFolder(_private_folder_below(home), temporary=False)
+        return _private_folder_below(Path(pwd.getpwuid(os.geteuid()).pw_dir))
     except (OSError, KeyError):
-        return CodeFolder(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
+        return None
 
 
 def store_of(package: Path) -> Path:
@@ -110,16 +118,16 @@ def code_in(store: Path, name: str) -> bytes | None:
         return None
 
 
-def folders(own: Path) -> tuple[Path, ...]:
+def folders(own: Path | None) -> tuple[Path, ...]:
     """Return where compiled code is looked for, in this order.
 
     Parameters
     ----------
-    own : Path
-        This account's own folder.
+    own : Path or None
+        This account's own folder, if it has one.
     """
     store = own_store()
-    return (store, own) if is_trusted(store) else (own,)
+    return tuple(one for one in (store, own) if one is not None and (one is own or is_trusted(store)))
 
 
 def mark(folder: Path, kernels: str) -> Path:
@@ -160,10 +168,10 @@ def copy_to_store(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> 
     for name in sorted({name for names in files.values() for name in names}):
         if not (store / name).exists():
             source = next(folder for folder in among if (folder / name).exists())
-            _put(store / name, (source / name).read_bytes())
+            put(store / name, (source / name).read_bytes())
     # the marks come last: they say that the rest is there
     for kernels, names in files.items():
-        _put(mark(store, kernels), "\n".join(sorted(names)).encode())
+        put(mark(store, kernels), "\n".join(sorted(names)).encode())
     kept = {name for names in files.values() for name in names} | {mark(store, one).name for one in sets}
     for name in set(_listed(store)) - kept:
         (store / name).unlink()
@@ -183,7 +191,8 @@ def _listed(folder: Path) -> list[str]:
         return []
 
 
-def _put(target: Path, content: bytes) -> None:
+def put(target: Path, content: bytes) -> None:
+    """Write a file that everybody may read who reaches its folder, all of it or nothing."""
     part = target.with_name(f".part-{os.getpid()}")
     try:
         part.write_bytes(content)
@@ -215,11 +224,20 @@ def processor() -> str:
 @functools.cache
 def environment() -> str:
     """Return what compiled code depends on besides its sources, as the name of a folder."""
-    # a tenth of what a backend loads, which most never need
+    versions = [f"{name}{version_of(name)}" for name in _COMPILERS]
+    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+
+
+def version_of(package: str) -> str:
+    """Return the version of an installed package."""
+    for folder in sys.path:
+        for name in _listed(Path(folder)):
+            if name.startswith(f"{package}-") and name.endswith(_INSTALLED):
+                return name.removeprefix(f"{package}-").removesuffix(_INSTALLED)
+    # a tenth of what a backend loads, to read the same
     from importlib import metadata  # noqa: PLC0415
 
-    versions = [f"{name}{metadata.version(name)}" for name in _COMPILERS]
-    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+    return metadata.version(package)
 
 
 @functools.cache
