@@ -33,6 +33,8 @@ def test_the_notebook_runs(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [value for cell in cells if (value := run("".join(cell["source"]), names)) is not None]
     assert len(shown) == len(cells) - 1
     for value in shown:
-        assert "<table" in value._repr_html_() if hasattr(value, "_repr_html_") else value.num_rows == 3
-    assert "srcdoc" in shown[0]._repr_html_()
+        if hasattr(value, "_repr_html_"):
+            assert value._repr_html_().startswith(("<table>", "<div>", "<iframe sandbox"))
+        else:
+            assert value.num_rows == 3
     assert names["wards"].to_pandas()["n"].sum() == 1200
