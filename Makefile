@@ -1,7 +1,7 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup development demo test full citus integration smoke deep lint fmt bench docs deb release lock clean
+.PHONY: help setup development demo test full citus dbt integration smoke deep lint fmt bench docs deb release lock clean
 
 BIN := .venv/bin
 # one more than there are processors: many tests wait for what the server or a clock does
@@ -34,6 +34,11 @@ full: lint ## check the code, then run every test but the deep ones: more than a
 
 citus: development ## run the tests of distributed tables, where there is Citus
 	$(PYTEST) -m citus
+
+dbt: development ## run the tests of the dbt package, with dbt in an environment of its own
+	$(BIN)/python -m venv build/dbt
+	build/dbt/bin/pip install --quiet --requirement integrations/dbt/requirements.txt
+	$(BIN)/python -m pytest tests/integration/test_dbt.py
 
 integration: development ## run the tests that need a server: integration and security
 	$(PYTEST) -m "not thorough and not citus and not deep" tests/integration tests/security

@@ -94,7 +94,7 @@ it is one transaction.
 
 
 {% macro forget(private) %}
-  {%- set releases = run_query("select release from kanon.releases where relation = " ~ kanon_pg.regclass(private)) -%}
+  {%- set releases = run_query("select release from kanon.releases where base = " ~ kanon_pg.regclass(private)) -%}
   {% for release in releases.columns[0].values() %}
     {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
   {% endfor %}
