@@ -80,7 +80,6 @@ def complaints(site: Path) -> Iterator[str]:
             if where.scheme or where.netloc or name.name == "404.html":
                 continue
             target = (path.parent / unquote(where.path)).resolve() if where.path else path
-            target = target / "index.html" if target.is_dir() else target
             if not target.is_file():
                 yield f"{name}: {link} leads nowhere"
             elif where.fragment and target in read and unquote(where.fragment) not in read[target].anchors:
@@ -94,7 +93,10 @@ def main(arguments: list[str]) -> int:
     """Return the exit code: 1 if something is wrong with the site."""
     site = build(Path(arguments[0] if arguments else ROOT / "build/docs"))
     found = list(complaints(site))
-    sys.stdout.write("".join(f"{line}\n" for line in found) or f"Open {site / 'index.html'}\n")
+    sys.stdout.write(
+        "".join(f"{line}\n" for line in found)
+        or f"Open {site / 'index.html'}\nFor the search: python3 -m http.server --directory {site}\n"
+    )
     return 1 if found else 0
 
 

@@ -18,7 +18,7 @@ from tests.fixtures.browser import chromium, page
 __all__ = ["chromium", "page"]
 
 CONTENTS = Page(ROOT / "docs/contents.md")
-LOOKED_AT = ["", "how-a-bound-is-proven/", "comparison/", "reference/cli/"]
+LOOKED_AT = ["index.html", "how-a-bound-is-proven.html", "comparison.html", "reference/cli.html"]
 
 
 class _Silent(SimpleHTTPRequestHandler):
@@ -107,7 +107,7 @@ def test_the_search_finds_a_page_by_its_words(address: str, page: Tab) -> None:
                     field.value = 'certificate'
                     field.dispatchEvent(new Event('input', { bubbles: true }))
                 }
-                const first = inside('a[href*="how-to/certificate/"]')
+                const first = inside('a[href*="how-to/certificate.html"]')
                 if (first) done(first.href)
             }, 100)
         })"""
