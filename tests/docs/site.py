@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tests.docs.pages import ROOT, pages
+from tests.docs.pages import ROOT, Page, pages
 
 _LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
 """Elements that a browser loads something for."""
+
+_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 
 
 class _Reader(HTMLParser):
@@ -39,6 +43,23 @@ class _Reader(HTMLParser):
             self.policies.append(values["content"])
 
 
+def _place(path: Path) -> Path:
+    """Return where a file is on the site: pages of the top folder lie beside those of docs/."""
+    return path.relative_to(ROOT / "docs" if path.is_relative_to(ROOT / "docs") else ROOT)
+
+
+def _on_site(page: Page, link: re.Match[str]) -> str:
+    """Return a link as the site has it: the text alone where the file is not on the site."""
+    target, _, heading = link["target"].partition("#")
+    path = (page.path.parent / target).resolve()
+    if re.match(r"[a-z]+:", link["target"]) or not target:
+        return link[0]
+    if not path.is_relative_to(ROOT / "docs") and path not in {other.path for other in pages()}:
+        return link["text"]
+    place = os.path.relpath(_place(path), _place(page.path).parent)
+    return f"[{link['text']}]({place}{'#' if heading else ''}{heading})"
+
+
 def build(folder: Path) -> Path:
     """Build the site in a folder, whose content goes; return where it is. A broken link ends it."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -46,16 +67,10 @@ def build(folder: Path) -> Path:
     shutil.copytree(ROOT / "docs/site", folder)
     shutil.copytree(ROOT / "docs", copied, ignore=shutil.ignore_patterns("site", "__pycache__"))
     (folder / "site.css").rename(copied / "site.css")
-    # The pages of the top folder lie beside those of docs/ there, under the same names.
     for page in pages():
-        at_top = page.path.parent == ROOT
-        target = copied / (page.name if at_top else page.path.relative_to(ROOT / "docs"))
-        if at_top:
-            text = page.text.replace("](docs/", "](")
-        else:
-            up = "../" * len(page.path.relative_to(ROOT).parents[1:])
-            text = page.text.replace(f"]({up}", f"]({up.removeprefix('../')}")
-        target.write_text(text, encoding="utf-8")
+        (copied / _place(page.path)).write_text(
+            _LINK.sub(partial(_on_site, page), page.text), encoding="utf-8"
+        )
     (copied / "README.md").unlink()  # index.md is in its place
     subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", folder / "zensical.toml"],
