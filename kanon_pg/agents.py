@@ -8,6 +8,7 @@ may ask is limited, and counted before the query is sent. What is returned are n
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -165,7 +166,8 @@ class Agent:
         with self.asking() as db:
             checked = self._checked(db, sql)
             cost = self.budget.cost(checked.pop("noise"))
-            return {**checked, "epsilon": cost, "left": self.budget.left()}
+            # JSON has no infinity: the account of no server would hold it
+            return {**checked, "epsilon": cost if math.isfinite(cost) else None, "left": self.budget.left()}
 
     def _checked(self, db: PsycopgDatabase, sql: str) -> dict[str, Any]:
         row = db.row(statement("call_check_query"), sql)
@@ -175,7 +177,8 @@ class Agent:
             findings.append(
                 "It would be answered exactly, or reads no table of people: this server asks for noise only."
             )
-        return {"accepted": row["accepted"], "allowed": not findings, "findings": findings, "noise": noise}
+        allowed = row["accepted"] and not findings
+        return {"accepted": row["accepted"], "allowed": allowed, "findings": findings, "noise": noise}
 
     def ask(self, sql: str) -> dict[str, Any]:
         """Ask, and spend what it costs, whatever comes of it.

@@ -298,7 +298,8 @@ def gateway(
 
 _Exact = Annotated[bool, typer.Option("--exact", help="Also give exact answers, where the login gets them.")]
 _Epsilon = Annotated[
-    float, typer.Option("--epsilon", min=0.0, help="Most that all noisy answers reveal of a person.")
+    float,
+    typer.Option("--epsilon", min=0.0, max=100.0, help="Most that all noisy answers reveal of a person."),
 ]
 _Queries = Annotated[int, typer.Option("--queries", min=1, help="Most queries.")]
 

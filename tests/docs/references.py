@@ -116,6 +116,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     lines += _columns(connection, "kanon.links", "view")
     lines += _columns(connection, "kanon.hierarchies", "view")
     lines += _columns(connection, "kanon.protections", "view")
+    lines += _columns(connection, "kanon.queryable", "view")
     lines += _columns(connection, "kanon.releases", "view")
     lines += _columns(connection, "kanon.published_roles", "view")
     lines += _columns(connection, "kanon.violations", "view")
