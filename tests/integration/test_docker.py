@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from ruamel.yaml import YAML
 
 from kanon_pg.core.code_folders import is_complete, is_trusted, store_of
 from kanon_pg.core.solving import KERNELS
@@ -51,6 +52,25 @@ def test_everything_the_image_copies_is_sent_to_the_engine() -> None:
     for source in sources:
         assert (CHECKOUT / source).exists(), source
         assert {source, *map(str, Path(source).parents)} & sent, source
+
+
+def test_services_ask_for_what_the_image_and_the_command_have() -> None:
+    services = YAML(typ="safe").load(DOCKER / "compose.yaml")["services"]
+    dockerfile = (DOCKER / "Dockerfile").read_text()
+    gateway = services["gateway"]
+    kanon = Path(sys.executable).with_name("kanon")
+    offered = subprocess.run([kanon, "gateway", "--help"], capture_output=True, text=True, check=True).stdout
+    asked = [word for word in gateway["command"] if word.startswith("--")]
+    assert gateway["command"][:2] == ["kanon", "gateway"]
+    assert asked
+    assert [option for option in asked if option not in offered] == []
+    for script in gateway["entrypoint"]:
+        assert f"COPY docker/{script} /usr/local/bin/{script}\n" in dockerfile
+    for service in services.values():
+        for name, value in service["build"]["args"].items():
+            default = re.search(rf"^ARG {name}=(.+)$", dockerfile, re.MULTILINE)
+            assert default is not None
+            assert value.endswith(f":-{default[1]}}}")
 
 
 @pytest.mark.slow
