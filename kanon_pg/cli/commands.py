@@ -192,10 +192,12 @@ def _family(word: str) -> CommandFamily | None:
 def loaded(name: str, entry: CommandEntry) -> TyperCommand:
     """Import a command, while its worker loads libraries, too."""
     if entry.work:
-        from kanon_pg.runner import launch, parent  # most commands need neither
+        # most commands need neither
+        from kanon_pg.runner import launch
+        from kanon_pg.runner.solver_session import solver_session
 
         with suppress(KanonError):  # it is tried again for its work, in which errors reach the user
-            parent.solver_session.start(prepared=getattr(launch, entry.work))
+            solver_session.start(prepared=getattr(launch, entry.work))
     function = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     single.command(name, context_settings=entry.context)(function)

@@ -8,7 +8,7 @@ from typing import Any
 from kanon_pg import plpython
 from kanon_pg.errors import KanonError
 from kanon_pg.runner.launch import AUDITOR, SOLVER
-from kanon_pg.runner.parent import solver_session
+from kanon_pg.runner.solver_session import solver_session
 
 
 def __getattr__(name: str) -> Any:

@@ -257,8 +257,9 @@ def _spawn(command: list[str], channel: int, program: WorkerProgram) -> subproce
         "idle_seconds": IDLE_SECONDS,
         **program.arguments,
     }
-    # Every thread's own malloc arena reserves address space, which the memory limit would count.
-    environment = {"MALLOC_ARENA_MAX": "2", **program.environment}
+    # Every thread's own malloc arena reserves address space, which the memory limit would count. Threads that
+    # multiply matrices, which solvers hardly ever do, would spin while the backend needs the processor.
+    environment = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", **program.environment}
     try:
         return subprocess.Popen(  # noqa: S603 - the program and its arguments are this module's own
             [*command, json.dumps(start)],

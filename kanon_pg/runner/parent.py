@@ -22,32 +22,17 @@ from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
-from kanon_pg.runner import launch
+from kanon_pg.errors import MemoryExceeded
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
 from kanon_pg.runner.messages import Attachment, Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
+from kanon_pg.runner.session import Caller, Job, parsed
+from kanon_pg.runner.solver_session import solver_session
 
 Found = TypeVar("Found")
 
 _MAX_OUTCOME_BYTES = 1024 * 1024
 _MAX_AUDIT_BYTES = 512 * 1024 * 1024
 _MAX_CERTIFICATE_BYTES = 512 * 1024 * 1024
-
-
-def _start(**chosen: Any) -> launch.Worker:
-    return launch.start_process(**chosen)
-
-
-_ANSWERS = {
-    "solve": "solved",
-    "audit": "audited",
-    "group": "grouped",
-    "certify": "certified",
-    "compile": "compiled",
-}
-
-solver_session = Session(_start, WorkerKind("solver", SolverError, SolverUnavailable, _ANSWERS, more_memory))
 
 
 def solve_in_worker(

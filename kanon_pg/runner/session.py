@@ -13,9 +13,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kanon_pg.db.protocol import Database
 from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, by_sqlstate
 from kanon_pg.runner.launch import LaunchError, Worker
 from kanon_pg.runner.messages import (
@@ -30,6 +29,9 @@ from kanon_pg.runner.messages import (
 
 CHECKPOINT_MILLISECONDS = 50
 """Longest silence after which the caller's checkpoint is called again."""
+
+if TYPE_CHECKING:
+    from kanon_pg.db.protocol import Database
 
 Parsed = TypeVar("Parsed")
 

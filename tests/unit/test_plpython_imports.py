@@ -42,7 +42,7 @@ def test_every_body_calls_a_function_that_exists() -> None:
 def test_a_worker_starts_before_its_call_is_imported_and_a_call_reports_why_none_does() -> None:
     code = """
 from kanon_pg.errors import SolverUnavailable
-from kanon_pg.runner.parent import solver_session
+from kanon_pg.runner.solver_session import solver_session
 def start(**chosen):
     print("kanon_pg.release" in sys.modules)
     raise SolverUnavailable("There is none.")
