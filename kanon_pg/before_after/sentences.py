@@ -35,8 +35,10 @@ def guarantee(
         if record.entity is None
         else f"People, not rows, are counted: {record.entity} tells them apart."
     )
+    columns, few = _named(record.quasi_identifiers), record.subsets
+    known = columns if few is None else f"no more than {few} of {columns}"
     sentences = [
-        f"Whoever knows {_named(record.quasi_identifiers)} of a person finds at least {record.k} people in "
+        f"Whoever knows {known} of a person finds at least {record.k} people in "
         "the release who look the same by these columns: every combination of their values, suppressed cells "
         f"included, is shared by at least {record.k} people.",
         people,
@@ -71,7 +73,12 @@ def not_promised(
     record: ReleaseRecord, models: PrivacyModels, parameters: Mapping[str, Any], tables: Sequence[Row] = ()
 ) -> list[str]:
     """Return what is not guaranteed, also of the further tables of linked ones."""
-    sentences = [
+    sentences = (
+        []
+        if record.subsets is None
+        else [f"Whoever knows more than {record.subsets} of these columns may find a person alone."]
+    )
+    sentences += [
         f"{_named(tuple(table['unchanged']))} of {table['view']} stand beside each other for all rows of a "
         "person, as "
         "in the table: who knows some of them may find the person."

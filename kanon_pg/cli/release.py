@@ -284,7 +284,7 @@ def report_facts(report: ReleaseReport) -> Table:
     return facts(
         [
             ("release", report.release),
-            ("k", f"{report.k} (recounted: the smallest class has {report.smallest_class:,} people)"),
+            ("k", f"{report.k} (recounted: at least {report.smallest_class:,} people look the same)"),
             ("rows, people", f"{report.rows:,}, {report.people:,}"),
             ("classes", f"{report.classes:,}, {report.average_class:,.1f} people on average"),
             ("suppressed cells", f"{report.suppressed_cells:,} ({report.suppressed_share:.2%})"),
@@ -331,6 +331,10 @@ SuppressedRows = Annotated[
 SameLevel = Annotated[
     list[str] | None,
     column_option("--same-level", "Columns with a hierarchy whose cells have one level in all classes."),
+]
+Subsets = Annotated[
+    int | None,
+    typer.Option(metavar="COLUMNS", help="Hide people among k by any so many quasi-identifiers, not by all."),
 ]
 Rules = Annotated[
     str | None,
@@ -400,6 +404,7 @@ def anonymize(
     most_classes: MostClasses = None,
     suppressed_rows: SuppressedRows = None,
     same_level: SameLevel = None,
+    subsets: Subsets = None,
     over_time: Rules = None,
     remember: Remember = None,
     patterns: Patterns = None,

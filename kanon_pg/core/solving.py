@@ -59,6 +59,9 @@ class SolveRequest:
         Largest share of the rows whose cells method full_domain may all suppress, 0 to 1; None for any.
     same_level : sequence of str
         Quasi-identifiers whose cells have one level of their hierarchies each, or are suppressed.
+    subsets : int, optional
+        Of how many quasi-identifiers every combination, suppressed cells included, is to be shared by k
+        people; None for all of them. Neither patterns, hierarchies, models nor limits go with it.
     """
 
     k: int
@@ -72,6 +75,7 @@ class SolveRequest:
     most_classes: int | None = None
     suppressed_rows: float | None = None
     same_level: Sequence[str] = ()
+    subsets: int | None = None
 
     def allows_number(self, classes: int) -> bool:
         """Return whether a solution may have so many classes."""

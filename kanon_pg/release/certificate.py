@@ -160,6 +160,12 @@ def _require_certifiable(record: ReleaseRecord) -> None:
             "The base table of this release was dropped, and the release with it.",
             hint="Remove its record: SELECT kanon_drop(...);",
         )
+    if record.subsets is not None:
+        raise InputError(
+            "This release was published with subsets, of which no certificate can be written.",
+            detail="A certificate is about classes by all quasi-identifiers.",
+            hint="SELECT * FROM kanon.releases has what is proven about it.",
+        )
     if record.mapping is None:
         raise InputError(
             "This release is a release over time, of which no certificate can be written.",

@@ -118,9 +118,10 @@ def _comment(table: PublishedTable) -> str:
     published = f"{_MARK}, published {facts['published_at']}{refreshed}"
     if not facts["quasi_identifiers"]:
         return f"{published}: rows of people who are among at least {facts['k']} in the table of people."
+    some = f"any {facts['subsets']} " if facts["subsets"] else ""
     return (
-        f"{published}: every combination of quasi-identifiers and suppressed columns is shared by at least "
-        f"{facts['k']} people."
+        f"{published}: every combination of {some}quasi-identifiers and suppressed columns is shared by at "
+        f"least {facts['k']} people."
     )
 
 

@@ -137,6 +137,7 @@ def _export(
     about = {
         "release": table.name,
         "k": table.facts.get("k"),
+        "subsets": table.facts.get("subsets"),
         "published_at": table.facts.get("published_at"),
         "refreshed_at": table.facts.get("refreshed_at"),
         "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),

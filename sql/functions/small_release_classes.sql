@@ -10,6 +10,36 @@ DECLARE
     one kanon.release;
 BEGIN
     SELECT r.* INTO one FROM kanon.release AS r WHERE r.name = small_release_classes.release;
+    IF one.parameters ->> 'subsets' IS NOT NULL THEN
+        -- What is shown of each set of columns is a class then; somebody in several small ones counts in each.
+        EXECUTE format(
+            'SELECT min(people), count(*) FILTER (WHERE people < $1), coalesce(sum(people) FILTER (WHERE people < $1), 0)::bigint, '
+            'coalesce(sum(n) FILTER (WHERE people < $1), 0)::bigint '
+            'FROM (SELECT count(*) AS n, %s AS people FROM %s AS r GROUP BY GROUPING SETS (%s)) AS class',
+            CASE WHEN one.entity IS NULL THEN 'count(*)' ELSE 'count(DISTINCT r.kanon_person)' END, one.storage,
+            (
+                WITH RECURSIVE chosen (places) AS (
+                    SELECT '{}'::integer[]
+                    UNION ALL
+                    SELECT c.places || place FROM chosen AS c
+                    CROSS JOIN generate_series(coalesce(c.places[cardinality(c.places)], 0) + 1, cardinality(one.quasi_identifiers)) AS place
+                    WHERE cardinality(c.places) < (one.parameters ->> 'subsets')::integer
+                )
+                SELECT string_agg(
+                    (
+                        SELECT format('(%s)', string_agg(
+                            format('r.%I, r.kanon_pattern & %s', one.quasi_identifiers[place], 1::bigint << (place - 1)), ', '
+                        ))
+                        FROM unnest(c.places) AS place
+                    ), ', '
+                )
+                FROM chosen AS c WHERE cardinality(c.places) = (one.parameters ->> 'subsets')::integer
+            )
+        )
+        INTO smallest_class, classes_at_risk, people_at_risk, rows_at_risk
+        USING one.k;
+        RETURN;
+    END IF;
     EXECUTE kanon.small_classes_query(
         one.storage, one.quasi_identifiers || 'kanon_pattern'::name,
         CASE WHEN one.entity IS NOT NULL THEN 'kanon_person'::name END

@@ -234,3 +234,53 @@ pg_catalog.hashfloat8extended(
     )::double precision,
     (SELECT pg_catalog.uuid_hash_extended(pg_catalog.gen_random_uuid(), 0))
 )
+
+-- name: guard/subsets(): Rows of which each combination of so many columns, suppressed cells included, is shared by k people. Where one
+-- is not, all rows that show it are left out, which may leave others with fewer than k; after two rounds of that, and if there still
+-- are such combinations, only rows are kept that share all columns with k people, which no others can spoil. Rounds read nothing if
+-- the one before left nothing out. People are counted up to k. Rows are found by the hash of what they show; where two have the same,
+-- both are left out.
+hashed AS MATERIALIZED (
+    SELECT
+        pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
+        ) AS class_hash,
+        {% if entity %}CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END AS who,{% endif %}
+        masked.*
+    FROM masked
+),
+shown_0 AS MATERIALIZED (
+    SELECT class_hash, pattern, {% for q in columns %}{{ q.alias }}, {% endfor %}
+        {% if entity %}who{% else %}least(count(*), {{ k }})::integer AS n{% endif %}
+    FROM hashed
+    WHERE class_hash IN (
+        SELECT one.class_hash
+        FROM (SELECT class_hash FROM hashed GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}) AS one
+        GROUP BY one.class_hash HAVING count(*) = 1
+    )
+    GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}{% if entity %}, who{% endif %}
+),
+{% for round in rounds %}
+rare_{{ round }} AS MATERIALIZED (
+{% for combination in subsets %}
+    SELECT pg_catalog.unnest(pg_catalog.array_agg(class_hash)) AS class_hash FROM shown_{{ round - 1 }}
+    {% if round > 1 %}WHERE EXISTS (SELECT FROM rare_{{ round - 1 }}){% endif %}
+    GROUP BY pattern & {{ combination.bits }}{% for q in combination.columns %}, {{ q.alias }}{% endfor %}
+    HAVING {% if entity %}count(DISTINCT who){% else %}sum(n){% endif %} < {{ k }}
+    {% if not loop.last %}UNION ALL{% endif %}
+{% endfor %}
+),
+shown_{{ round }} AS MATERIALIZED (
+    SELECT shown.* FROM shown_{{ round - 1 }} AS shown
+    WHERE {% if loop.last %}NOT EXISTS (SELECT FROM rare_{{ round }}){% else %}
+NOT EXISTS (SELECT FROM rare_{{ round }} AS rare WHERE rare.class_hash = shown.class_hash)
+{% endif %}
+),
+{% endfor %}
+kept AS (
+    SELECT class_hash FROM shown_{{ rounds | last }}
+    UNION
+    SELECT class_hash FROM shown_{{ (rounds | last) - 1 }}
+    GROUP BY class_hash HAVING {% if entity %}count(DISTINCT who){% else %}sum(n){% endif %} >= {{ k }}
+),
+counted AS (SELECT hashed.*, pg_catalog.row_number() OVER () AS place FROM hashed)

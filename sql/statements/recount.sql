@@ -112,6 +112,20 @@ CROSS JOIN (
 -- them.
 {% include "recount/seen_classes" %}
 
+-- name: recount_subsets(): The fewest people who share what a release shows of some columns together, of all sets of so many.
+SELECT coalesce(min(people), 0) AS smallest
+FROM (
+    SELECT {% if entity %}count(DISTINCT person){% else %}sum(n)::bigint{% endif %} AS people
+    FROM (
+{% include "recount/stored_rows" %}
+    ) AS held
+    GROUP BY GROUPING SETS (
+{% for combination in combinations %}
+        ({% for q in combination %}{{ q.alias }}, ({{ q.is_suppressed }}){% if not loop.last %}, {% endif %}{% endfor %}){% if not loop.last %},{% endif %}
+{% endfor %}
+    )
+) AS combination
+
 -- name: count_people(): Distinct people of a release.
 SELECT count(DISTINCT kanon_person) AS people FROM {{ storage }}
 

@@ -32,7 +32,8 @@ SELECT
         ORDER BY t.place
     ) AS nodes,
     r.generalized::text[] AS generalized, r.quasi_identifiers::text[] AS quasi_identifiers, r.sensitive::text[] AS sensitive,
-    r.insensitive::text[] AS insensitive, r.k, r.entity::text AS entity, (r.parameters ->> 'remember')::integer AS remember
+    r.insensitive::text[] AS insensitive, r.k, r.entity::text AS entity, (r.parameters ->> 'remember')::integer AS remember,
+    (r.parameters ->> 'subsets')::integer AS subsets
 FROM kanon.release AS r WHERE r.name = $1::text
 
 -- name: find_release(text, bigint): Whether a name in schema safe belongs to something else than a release of this base relation,

@@ -5,13 +5,15 @@ DROP TABLE IF EXISTS {{ table }}
 DROP VIEW IF EXISTS {{ view }}
 
 -- name: create_storage(): The guarded materialized view: suppresses by the mapping, counts the people of every class on the
--- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy model. Row types that the
--- mapping does not know (rows added since) are suppressed fully.
+-- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy model. With subsets it counts
+-- the people of every combination of some columns in their place. Row types that the mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH {% include "guard/base" %}
 {% include "guard/assigned" %}
 {% include "guard/masked" %}
-{% if entity %}
+{% if subsets %}
+{% include "guard/subsets" %}
+{% elif entity %}
 -- A sort by class and person would compare every cell of every row with that of its neighbour, so both are hashed.
 -- Classes are compared cell by cell; two with the same hash have no people, because theirs would be counted together.
 -- Two people with the same hash count as one.
@@ -100,7 +102,8 @@ SELECT
     {% if entity %}counted.who AS kanon_person,{% endif %}
     counted.pattern AS kanon_pattern
 FROM counted
-WHERE counted.people >= {{ k }}
+WHERE {% if subsets %}counted.class_hash IN (SELECT kept.class_hash FROM kept){% else %}counted.people >= {{ k }}{% endif %}
+
     {% if model_checks %}AND counted.class IN (SELECT s.class FROM satisfied AS s){% endif %}
 ORDER BY {% include "guard/shuffled" %}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import comb
 
 from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.privacy_models import MODEL_PARAMETERS, ModelRules, PrivacyModels
@@ -193,6 +194,8 @@ class ReleasePlan:
         Columns in the place of whose values pseudonyms are published; they are insensitive.
     people : LinkedFigures or None
         What a release of linked tables has besides.
+    subsets : int or None
+        Of how many quasi-identifiers each combination is shared by k people; None for all of them.
     """
 
     base: RelationFacts
@@ -206,6 +209,7 @@ class ReleasePlan:
     keys: tuple[CanonicalColumn, ...] = ()
     pseudonyms: Mapping[str, Pseudonym] = field(default_factory=dict)
     people: LinkedFigures | None = None
+    subsets: int | None = None
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:
@@ -270,6 +274,10 @@ def suppressed_in(fields: LevelFields, pattern: str, position: int) -> Fragment:
     return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
 
 
+MOST_SUBSETS = 200
+"""Most sets of columns whose combinations the guard of a release counts."""
+
+
 def plan_release(
     db: Database, request: AnonymizeRequest, role: str, people: LinkedFigures | None = None
 ) -> ReleasePlan:
@@ -327,7 +335,9 @@ def plan_release(
         generalized=hierarchies,
         pseudonyms=pseudonyms,
         people=people,
+        subsets=request.subsets,
     )
+    _check_subsets(plan)
     plan.levels.require_room()
     _check_model_columns(db, plan)
     _check_names(plan)
@@ -470,6 +480,26 @@ def merged_roles(request: AnonymizeRequest, subject: Subject, pseudonyms: tuple[
     insensitive = tuple(name for name in known.insensitive if name not in {*chosen, *pseudonyms})
     refuse_identifying(subject, (*quasi, *sensitive, *insensitive))
     return Roles((), quasi, sensitive, (*insensitive, *pseudonyms), known.entity, known.weights)
+
+
+def _check_subsets(plan: ReleasePlan) -> None:
+    """Refuse subsets of so many columns that they are no subsets, or that there are too many."""
+    if plan.subsets is None:
+        return
+    columns, size = len(plan.quasi_identifiers), plan.subsets
+    if size >= columns:
+        raise InputError(
+            f"Option subsets is {size}, and there are {columns} quasi-identifiers: that is what a release "
+            "promises without it.",
+            hint="Leave it out.",
+        )
+    if comb(columns, size) > MOST_SUBSETS:
+        raise InputError(
+            f"Of {columns} quasi-identifiers there are {comb(columns, size):,} sets of {size}, each of which "
+            f"is counted; at most {MOST_SUBSETS} can be.",
+            hint="Give a smaller number, name fewer quasi-identifiers, or leave subsets out, which promises "
+            "more.",
+        )
 
 
 def _check_model_columns(db: Database, plan: ReleasePlan) -> None:

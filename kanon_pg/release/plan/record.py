@@ -55,6 +55,8 @@ class ReleaseRecord:
         What has the people of linked tables; None of a single table.
     secret : str or None
         Name of the secret of its pseudonyms, if it has any.
+    subsets : int or None
+        Of how many quasi-identifiers each combination is shared by k people; None for all of them.
     """
 
     name: str
@@ -75,6 +77,7 @@ class ReleaseRecord:
     remember: int | None
     people_view: Identifier | None
     secret: str | None
+    subsets: int | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> ReleaseRecord:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
 from kanon_pg.core.json_numbers import is_number
+from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.core.privacy_models import (
     MODEL_OPTIONS,
     MODEL_PARAMETERS,
@@ -15,7 +16,7 @@ from kanon_pg.core.privacy_models import (
     require_each,
 )
 from kanon_pg.db.operation import Argument, Operation, Spread
-from kanon_pg.errors import InputError
+from kanon_pg.errors import InputError, in_words
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     OwnRelation,
@@ -33,7 +34,7 @@ from kanon_pg.release.plan.generalized import HierarchyRequest, parse_hierarchie
 from kanon_pg.release.plan.over_time import parse_over_time
 
 OPTIONS = (
-    *MODEL_OPTIONS, "classes", "suppressed_rows", "same_level", "over_time", "remember",
+    *MODEL_OPTIONS, "classes", "suppressed_rows", "same_level", "subsets", "over_time", "remember",
     "rows", "figures", "secret",
 )  # fmt: skip
 """Keys of the argument ``options``."""
@@ -54,9 +55,9 @@ def option_fields(options: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : dict or None
-        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``same_level``, ``over_time``,
-        ``remember``, ``rows``, ``figures``, ``secret`` and ``classes``, the last with ``min`` and ``max`` or
-        with ``exact``. A null stands for a key that is not given.
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``same_level``, ``subsets``,
+        ``over_time``, ``remember``, ``rows``, ``figures``, ``secret`` and ``classes``, the last with ``min``
+        and ``max`` or with ``exact``. A null stands for a key that is not given.
 
     Returns
     -------
@@ -146,6 +147,8 @@ class AnonymizeRequest:
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
     same_level : list of str, optional
         Columns of `hierarchies` whose cells have one level each, in all classes, or are suppressed.
+    subsets : int, optional
+        Of how many quasi-identifiers every combination is shared by k people, >= 1; all of them unless given.
     over_time : dict, optional
         Rules of a release whose versions may be compared, see `kanon_pg.release.plan.over_time.OverTime`.
     remember : int, optional
@@ -202,6 +205,7 @@ class AnonymizeRequest:
     most_classes: int | None = None
     suppressed_rows: float | None = None
     same_level: Sequence[str] | None = None
+    subsets: int | None = None
     over_time: dict[str, Any] | None = None
     remember: int | None = None
     rows: dict[str, Any] | None = None
@@ -228,6 +232,7 @@ class AnonymizeRequest:
         parse_hierarchies(self.hierarchies)
         _check_over_time(self)
         _check_same_level(self)
+        _check_subsets(self)
         if self.remember is not None:
             check_whole("Option remember", self.remember, 1, _REMEMBER_EXAMPLE, most=_MOST_VERSIONS)
         _check_tables(self)
@@ -237,8 +242,8 @@ ANONYMIZE = Operation(
     AnonymizeRequest,
     options=Spread(
         "jsonb",
-        "Object: diversity, distance, classes, suppressed_rows, same_level, over_time, remember, rows, "
-        "figures, secret.",
+        "Object: diversity, distance, classes, suppressed_rows, same_level, subsets, over_time, remember, "
+        "rows, figures, secret.",
         fields=option_fields,
         value=field_options,
     ),
@@ -455,6 +460,29 @@ def _check_same_level(request: AnonymizeRequest) -> None:
         raise InputError(
             "A release over time gets new classes with each version, which may need other levels.",
             hint="Leave out either same_level or over_time.",
+        )
+
+
+_SUBSETS_EXAMPLE = """For example: options => '{"subsets": 3}'."""
+_BESIDE_SUBSETS = (
+    *MODEL_PARAMETERS, "fewest_classes", "most_classes", "hierarchies", "patterns", "over_time", "remember",
+    "tables", "pseudonyms",
+)  # fmt: skip
+"""What speaks of classes by all quasi-identifiers, or of cells that are not only shown or suppressed."""
+
+
+def _check_subsets(request: AnonymizeRequest) -> None:
+    """Refuse a number of columns that is none, and what does not go with it."""
+    if request.subsets is None:
+        return
+    check_whole("Option subsets", request.subsets, 1, _SUBSETS_EXAMPLE, most=MAX_COLUMNS)
+    given = [name for name in _BESIDE_SUBSETS if getattr(request, name) is not None]
+    given = [name for name in given if name not in ("tables", "pseudonyms") or getattr(request, name)]
+    given += ["method"] if request.method != "auto" else []
+    if given:
+        raise InputError(
+            f"Option subsets cannot be given together with {in_words(given)}.",
+            hint="Leave out one of them. Without subsets, k people share all quasi-identifiers.",
         )
 
 

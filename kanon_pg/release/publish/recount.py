@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from kanon_pg.core.privacy_models import ModelRules, PrivacyModels
@@ -95,11 +96,15 @@ def recount(
     """
     columns = plan.quasi_identifiers
     by_pattern = db.rows(_counting(plan, storage, nodes, on_nodes=on_nodes))
-    _require_guarantee(by_pattern, k)
+    _require_guarantee(by_pattern, k if plan.subsets is None else 0)
     rows = _total(by_pattern, "rows")
     seen: Sequence[Row] = by_pattern
     if plan.generalized:  # nodes of one name, and NULL, look the same at several levels
         seen = [{name: by_pattern[0][f"seen_{name}"] for name in _SEEN}]
+    smallest = min(row["smallest"] for row in seen)
+    if plan.subsets is not None:
+        smallest = fewest_alike(db, storage, _columns(plan), plan.subsets, entity=plan.entity is not None)
+        _require_fewest(smallest, k, plan.subsets)
     classes, memberships = _total(seen, "classes"), _total(seen, "memberships")
     people = rows if plan.entity is None else count_people(db, storage, on_nodes=on_nodes)
     suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
@@ -112,7 +117,7 @@ def recount(
         people=people,
         classes=classes,
         guarded_classes=_total(by_pattern, "classes"),
-        smallest_class=min(row["smallest"] for row in seen),
+        smallest_class=smallest,
         average_class=memberships / classes,
         largest_class=max(row["largest"] for row in seen),
         suppressed_cells=sum(n * len(hidden) for n, hidden in suppressed),
@@ -146,15 +151,52 @@ def _counting(
         ],
         entity=plan.entity is not None,
         on_nodes=on_nodes,
-        columns=[
-            {
-                "cell": as_seen(plan, c, str(c.output)),
-                "alias": c.alias,
-                "is_suppressed": plan.suppressed_in("pattern", j),
-            }
-            for j, c in enumerate(plan.quasi_identifiers)
-        ],
+        columns=_columns(plan),
     )
+
+
+def _columns(plan: ReleasePlan) -> list[dict[str, Any]]:
+    return [
+        {
+            "cell": as_seen(plan, c, str(c.output)),
+            "alias": c.alias,
+            "is_suppressed": plan.suppressed_in("pattern", j),
+        }
+        for j, c in enumerate(plan.quasi_identifiers)
+    ]
+
+
+def fewest_alike(
+    db: Database, storage: Identifier, columns: list[dict[str, Any]], size: int, *, entity: bool
+) -> int:
+    """Return how many people at least share what a storage shows of some columns.
+
+    Parameters
+    ----------
+    columns : list of dict
+        How each quasi-identifier is read, see ``recount/stored_rows``.
+    size : int
+        Of how many of them.
+    entity : bool
+        Whether several rows may be one person's.
+    """
+    chosen = list(combinations(columns, size))
+    found: int = db.row(
+        statement(
+            "recount_subsets",
+            storage=storage, columns=columns, combinations=chosen, entity=entity, on_nodes=False,
+        )
+    )["smallest"]  # fmt: skip
+    return found
+
+
+def _require_fewest(smallest: int, k: int, size: int) -> None:
+    if smallest < k:
+        raise VerificationFailed(
+            f"The recount found {smallest} people, fewer than {k}, who alone share what is shown of {size} "
+            "columns; nothing was published.",
+            hint=DEFECT,
+        )
 
 
 def as_seen(plan: ReleasePlan, column: CanonicalColumn, cell: str) -> Fragment:

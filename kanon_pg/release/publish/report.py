@@ -17,7 +17,7 @@ from kanon_pg.relations.counting import Counted
 from kanon_pg.release.plan.planning import ReleasePlan, suppressed_in
 from kanon_pg.release.plan.record import ReleaseRecord, change_release, insert_release
 from kanon_pg.release.plan.request import AnonymizeRequest, recorded_arguments
-from kanon_pg.release.publish.recount import Recount, count_people
+from kanon_pg.release.publish.recount import Recount, count_people, fewest_alike
 from kanon_pg.release.publish.storage import StorageNames
 
 
@@ -36,7 +36,8 @@ class ReleaseReport(Shown):
     row_types : int
         Distinct quasi-identifier tuples of the base relation.
     classes, smallest_class, largest_class : int
-        Equivalence classes, recounted on the release; sizes in people.
+        Equivalence classes, recounted on the release; sizes in people. With subsets `smallest_class` is the
+        fewest people who share what is shown of so many columns.
     average_class : float
         Mean people per class.
     suppressed_cells : int
@@ -221,30 +222,34 @@ def record_refresh(db: Database, record: ReleaseRecord, storage: Identifier) -> 
 
     What was proven applies to the table as it was published, and stays as it is.
     """
-    fields, on_nodes = _fields(db, record), record.on_nodes
+    fields, on_nodes, entity = _fields(db, record), record.on_nodes, record.entity is not None
+    columns = [
+        {
+            "cell": Identifier.of(name),
+            "alias": Identifier.of(f"q{place}"),
+            "is_suppressed": suppressed_in(fields, "pattern", place),
+        }
+        for place, name in enumerate(record.quasi_identifiers)
+    ]
     seen = db.row(
         statement(
             "recount_seen",
             storage=storage,
             generalized=(),
-            entity=record.entity is not None,
+            entity=entity,
             on_nodes=on_nodes,
-            columns=[
-                {
-                    "cell": Identifier.of(name),
-                    "alias": Identifier.of(f"q{place}"),
-                    "is_suppressed": suppressed_in(fields, "pattern", place),
-                }
-                for place, name in enumerate(record.quasi_identifiers)
-            ],
+            columns=columns,
         )
     )
+    smallest = int(seen["smallest"])
+    if record.subsets is not None:
+        smallest = fewest_alike(db, storage, columns, record.subsets, entity=entity)
     rows, cells = int(seen["rows"]), int(seen["suppressed"])
     figures = {
         "rows": rows,
         "people": rows if record.entity is None else count_people(db, storage, on_nodes=on_nodes),
         "classes": int(seen["classes"]),
-        "smallest_class": int(seen["smallest"]),
+        "smallest_class": smallest,
         "average_class": int(seen["memberships"]) / max(1, int(seen["classes"])),
         "largest_class": int(seen["largest"]),
         "suppressed_cells": cells,

@@ -73,6 +73,8 @@ def _needs_one_place(db: Database, plan: ReleasePlan) -> str | None:
         return "privacy models (l, p, t) compare classes with all rows."
     if plan.generalized:
         return "it has hierarchies."
+    if plan.subsets is not None:
+        return "option subsets compares all rows."
     people = () if plan.entity is None else (plan.entity,)
     for column in (*plan.quasi_identifiers, *people):
         if column.is_spelled_by_others:

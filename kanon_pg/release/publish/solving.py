@@ -80,6 +80,7 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
         most_classes=request.most_classes,
         suppressed_rows=request.suppressed_rows,
         same_level=tuple(request.same_level or ()),
+        subsets=request.subsets,
     )
     db.progress("solving")
     with handed_over(row_types, solve_request, Caller.of(db, work.memory)) as solve:

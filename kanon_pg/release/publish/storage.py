@@ -13,7 +13,7 @@ import secrets
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 from kanon_pg.core.packed import ITEM_BYTES
@@ -357,8 +357,17 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         "model_checks": model_checks(plan.model_columns, has_entity=entity is not None),
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
+        "subsets": [
+            {"columns": chosen, "bits": sum(column["bit"] for column in chosen)}
+            for chosen in combinations(suppressible.values(), plan.subsets or 0)
+            if chosen
+        ],
+        "rounds": _ROUNDS,
     }
 
+
+_ROUNDS = [1, 2, 3]
+"""Two rounds that leave rare combinations out, and one that sees whether there still are any."""
 
 _STATE: list[dict[str, Any]] = [
     {"output": Identifier.of("kanon_class"), "stored": Fragment("counted.class_hash")},

@@ -85,8 +85,11 @@ def swap_view(
         columns=suppressible,
         unseen_by=unseen_by,
     )
+    kind, some = f"{k}-anonymous release", ""
+    if plan.subsets is not None:
+        kind, some = "release", f"any {plan.subsets} "
     comment = (
-        f"{k}-anonymous release of {plan.base.identifier} made by kanon_pg: every combination of "
+        f"{kind} of {plan.base.identifier} made by kanon_pg: every combination of {some}"
         f"quasi-identifiers and suppressed columns is shared by at least {k} people."
     )
     columns = [*(column.name for column in published), SUPPRESSED_COLUMN]

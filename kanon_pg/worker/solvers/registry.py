@@ -29,8 +29,15 @@ from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hier
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.solvers.same_level import solve_at_one_level
+from kanon_pg.worker.solvers.subsets import search_by_subsets
 from kanon_pg.worker.verification.certificate import certified_bound
-from kanon_pg.worker.verification.recount import CountedSolution, recount, require_k, require_models
+from kanon_pg.worker.verification.recount import (
+    CountedSolution,
+    recount,
+    require_k,
+    require_models,
+    require_subsets,
+)
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], SearchResult]
 
@@ -123,13 +130,15 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     if request.same_level:
         return solve_at_one_level(row_types, request, solve, progress)
     row_types = _simplified(row_types, request)
-    method = None if row_types.hierarchies else _method(request)
+    method = None if row_types.hierarchies or request.subsets else _method(request)
     table = _table(row_types, request, clock)
     # All methods break ties by content: the order of rows changes no solution, and with hierarchies
     # suppression finds what it finds alone.
     ordered, order = by_content(table)
-    if method is None:
-        mask = None
+    mask = None
+    if request.subsets:
+        found = search_by_subsets(ordered, request, clock)
+    elif method is None:
         found = search_with_hierarchies(row_types, ordered, request, clock)
     else:
         mask = _mask(ordered, request, clock)
@@ -138,10 +147,11 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     clock.report("verify", None)
     found = _reordered(found, order)
     parts = found.solution.parts_of(table)
-    if mask is None:
+    if mask is not None:
+        _require_allowed(found.solution.vector, mask)
+    if row_types.hierarchies:
         class_of = classes_of_solution(row_types, parts, found.solution)
     else:
-        _require_allowed(found.solution.vector, mask)
         class_of = classes_of(parts, found.solution.vector).class_of
     return _outcome(row_types, parts, class_of, mask, request, found, clock)
 
@@ -220,7 +230,9 @@ def _outcome(
     solution = found.solution
     classes = int(class_of.max()) + 1
     counted = recount(row_types, solution, class_of, parts.heartbeat)
-    if not request.rest_may_be_small:
+    if request.subsets:
+        require_subsets(row_types, solution, request.k, request.subsets, parts.heartbeat)
+    elif not request.rest_may_be_small:
         require_k(counted, request.k)
         require_models(row_types, solution, class_of, request.models, parts.heartbeat)
     _require_number(classes, request)

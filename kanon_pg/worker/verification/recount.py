@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -167,6 +168,47 @@ def require_k(found: CountedSolution, k: int) -> None:
         found.smallest >= k,
         f"The recount of the solution found a class of {found.smallest} people, fewer than {k}.",
     )
+
+
+def require_subsets(
+    packed: PackedRowTypes,
+    solution: Solution,
+    k: int,
+    size: int,
+    heartbeat: Callable[[], None] = lambda: None,
+) -> None:
+    """Raise unless at least k people share each combination that some of the columns show.
+
+    Parameters
+    ----------
+    size : int
+        Of how many columns, >= 1.
+
+    Raises
+    ------
+    SolverError
+        The recount found a combination of fewer people.
+
+    Notes
+    -----
+    O(q log q) for each combination of columns and each of its columns.
+    """
+    cells = []
+    for column in range(len(packed.columns)):
+        shown = shown_by(packed, solution, column)
+        pairs = np.stack([shown.identity, shown.is_hidden.astype(np.int64)])
+        cells.append(np.unique(pairs, axis=1, return_inverse=True)[1].ravel().astype(np.int64))
+    for chosen in combinations(cells, size):
+        combination = np.zeros(solution.vector.size, dtype=np.int64)
+        for cell in chosen:
+            numbers = combination * (int(cell.max()) + 1) + cell
+            combination = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        people = _class_people(packed, solution, combination, int(combination.max()) + 1)
+        _require(
+            people.min() >= k,
+            f"The recount found a combination of {size} columns of {people.min()} people, fewer than {k}.",
+        )
+        heartbeat()
 
 
 def _require_all_rows(packed: PackedRowTypes, solution: Solution) -> None:

@@ -97,6 +97,8 @@ def requests() -> Iterator[tuple[PackedRowTypes, SolveRequest]]:
     yield first, SolveRequest(3, patterns={"max_suppressed": 2}, seconds=SECONDS)
     yield first, SolveRequest(3, patterns={"never": ["c0"]}, method="exact", seconds=SECONDS)
     yield first, SolveRequest(3, rest_may_be_small=True, seconds=SECONDS)
+    for packed in plain[:5]:
+        yield packed, SolveRequest(3, subsets=2, seconds=SECONDS)
     for limits in ({"most_classes": 5}, {"fewest_classes": 20}):
         yield first, SolveRequest(3, method="exact", seconds=SECONDS, **limits)
         yield plain[-1], SolveRequest(2, method="exact", seconds=SECONDS, **limits)
