@@ -26,7 +26,12 @@ it is one transaction.
     );
   {%- endcall %}
   {%- set stored = kanon_pg.is_relation(private) -%}
-  {%- set fits = stored and not should_full_refresh() and kanon_pg.same_columns(private, rows) -%}
+  {%- set roles = kanon_pg.literal(tojson(
+    [config.get("quasi_identifiers"), config.get("sensitive"), config.get("insensitive"), config.get("hierarchies")]
+  )) -%}
+  {#- with other roles the release has other columns, which no view can be replaced by -#}
+  {%- set fits = stored and not should_full_refresh() and kanon_pg.same_columns(private, rows)
+    and kanon_pg.is_true("obj_description(" ~ kanon_pg.regclass(private) ~ ", 'pg_class') = " ~ roles) -%}
 
   {% if not fits or (existing is not none and not existing.is_view) %}
     {% if existing is not none %}{% do adapter.drop_relation(existing) %}{% endif %}
@@ -36,6 +41,7 @@ it is one transaction.
   {% else %}
     {% if stored %}{% do kanon_pg.forget(private) %}{% endif %}
     {% do run_query("create table " ~ private ~ " as select * from " ~ rows) %}
+    {% do run_query("comment on table " ~ private ~ " is " ~ roles) %}
     {% do kanon_pg.keep_private(private) %}
   {% endif %}
   {% do run_query("drop view " ~ rows) %}
