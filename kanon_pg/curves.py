@@ -41,8 +41,9 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_worker, solver_session
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_worker
 from kanon_pg.runner.session import Caller
+from kanon_pg.runner.solver_session import solver_session
 
 _ROUNDING = 1e-12
 """Costs that differ by less are equal: sums of weights are rounded."""

@@ -28,8 +28,9 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import audit_in_worker, compile_once, memory_budget, solver_session
+from kanon_pg.runner.parent import audit_in_worker, compile_once, memory_budget
 from kanon_pg.runner.session import Caller
+from kanon_pg.runner.solver_session import solver_session
 
 
 class AuditColumn(CanonicalColumn):

@@ -39,8 +39,9 @@ from kanon_pg.grouping.request import (
     RegionsRequest,
 )
 from kanon_pg.hierarchies.ranges import ELEMENTS, range_type
-from kanon_pg.runner.parent import group_in_worker, memory_budget, solver_session
+from kanon_pg.runner.parent import group_in_worker, memory_budget
 from kanon_pg.runner.session import Caller
+from kanon_pg.runner.solver_session import solver_session
 
 _Arrays = dict[str, tuple[Kind, bytes]]
 

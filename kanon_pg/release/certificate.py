@@ -32,8 +32,9 @@ from kanon_pg.release.plan.generalized import parse_hierarchies
 from kanon_pg.release.plan.planning import ReleasePlan, recorded_plan
 from kanon_pg.release.plan.record import ReleaseRecord, existing_release
 from kanon_pg.release.publish.node_tables import packed_hierarchies, with_hierarchies
-from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
+from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget
 from kanon_pg.runner.session import Caller
+from kanon_pg.runner.solver_session import solver_session
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from kanon_pg.relations.counting import Counted, count_row_types, require_people
 from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.plan.request import AnonymizeRequest
 from kanon_pg.release.publish.node_tables import Hierarchies, with_hierarchies
-from kanon_pg.runner.parent import compile_once, handed_over, solver_session
+from kanon_pg.runner.parent import compile_once, handed_over
 from kanon_pg.runner.session import Caller
+from kanon_pg.runner.solver_session import solver_session
 
 
 @dataclass(frozen=True, slots=True)
