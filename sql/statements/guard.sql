@@ -236,10 +236,8 @@ pg_catalog.hashfloat8extended(
 )
 
 -- name: guard/subsets(): Rows of which each combination of so many columns, suppressed cells included, is shared by k people. Where one
--- is not, all rows that show it are left out, which may leave others with fewer than k; after two rounds of that, and if there still
--- are such combinations, only rows are kept that share all columns with k people, which no others can spoil. Rounds read nothing if
--- the one before left nothing out. People are counted up to k. Rows are found by the hash of what they show; where two have the same,
--- both are left out.
+-- is not, all rows that show it are left out, which may leave others with fewer than k, and so on until none is left: what is kept is
+-- all that can be. People are counted up to k. Rows are found by the hash of what they show; where two have the same, both are left out.
 hashed AS MATERIALIZED (
     SELECT
         pg_catalog.hash_record_extended(
@@ -249,7 +247,7 @@ hashed AS MATERIALIZED (
         masked.*
     FROM masked
 ),
-shown_0 AS MATERIALIZED (
+looks AS MATERIALIZED (
     SELECT class_hash, pattern, {% for q in columns %}{{ q.alias }}, {% endfor %}
         {% if entity %}who{% else %}least(count(*), {{ k }})::integer AS n{% endif %}
     FROM hashed
@@ -260,27 +258,34 @@ shown_0 AS MATERIALIZED (
     )
     GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}{% if entity %}, who{% endif %}
 ),
-{% for round in rounds %}
-rare_{{ round }} AS MATERIALIZED (
+-- Each row has all that was left out before, and what is found then.
+rare AS (
+    SELECT '{}'::bigint[] AS hashes
+    UNION ALL
+    SELECT before.hashes || found.hashes
+    FROM rare AS before
+    CROSS JOIN LATERAL (
+        WITH shown AS MATERIALIZED (
+            SELECT looks.* FROM looks
+            WHERE NOT EXISTS (
+                SELECT FROM pg_catalog.unnest(before.hashes) AS gone (class_hash) WHERE gone.class_hash = looks.class_hash
+            )
+        )
+        SELECT pg_catalog.array_agg(DISTINCT few.class_hash) AS hashes
+        FROM (
 {% for combination in subsets %}
-    SELECT pg_catalog.unnest(pg_catalog.array_agg(class_hash)) AS class_hash FROM shown_{{ round - 1 }}
-    {% if round > 1 %}WHERE EXISTS (SELECT FROM rare_{{ round - 1 }}){% endif %}
-    GROUP BY pattern & {{ combination.bits }}{% for q in combination.columns %}, {{ q.alias }}{% endfor %}
-    HAVING {% if entity %}count(DISTINCT who){% else %}sum(n){% endif %} < {{ k }}
-    {% if not loop.last %}UNION ALL{% endif %}
+            SELECT pg_catalog.unnest(pg_catalog.array_agg(class_hash)) AS class_hash FROM shown
+            GROUP BY pattern & {{ combination.bits }}{% for q in combination.columns %}, {{ q.alias }}{% endfor %}
+            HAVING {% if entity %}count(DISTINCT who){% else %}sum(n){% endif %} < {{ k }}
+            {% if not loop.last %}UNION ALL{% endif %}
 {% endfor %}
+        ) AS few
+    ) AS found
+    WHERE found.hashes IS NOT NULL
 ),
-shown_{{ round }} AS MATERIALIZED (
-    SELECT shown.* FROM shown_{{ round - 1 }} AS shown
-    WHERE {% if loop.last %}NOT EXISTS (SELECT FROM rare_{{ round }}){% else %}
-NOT EXISTS (SELECT FROM rare_{{ round }} AS rare WHERE rare.class_hash = shown.class_hash)
-{% endif %}
-),
-{% endfor %}
 kept AS (
-    SELECT class_hash FROM shown_{{ rounds | last }}
-    UNION
-    SELECT class_hash FROM shown_{{ (rounds | last) - 1 }}
-    GROUP BY class_hash HAVING {% if entity %}count(DISTINCT who){% else %}sum(n){% endif %} >= {{ k }}
+    SELECT class_hash FROM looks
+    EXCEPT
+    SELECT pg_catalog.unnest(hashes) FROM (SELECT hashes FROM rare ORDER BY pg_catalog.cardinality(hashes) DESC LIMIT 1) AS last_one
 ),
 counted AS (SELECT hashed.*, pg_catalog.row_number() OVER () AS place FROM hashed)

@@ -8,7 +8,7 @@ DROP VIEW IF EXISTS {{ view }}
 -- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy model. With subsets it counts
 -- the people of every combination of some columns in their place. Row types that the mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
-WITH {% include "guard/base" %}
+WITH {% if subsets %}RECURSIVE{% endif %} {% include "guard/base" %}
 {% include "guard/assigned" %}
 {% include "guard/masked" %}
 {% if subsets %}

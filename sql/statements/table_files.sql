@@ -41,7 +41,7 @@ WHERE n.nspname = 'safe' AND c.relkind = 'v' AND pg_catalog.pg_get_userbyid(c.re
 ORDER BY c.relname COLLATE "C"
 
 -- name: published_facts(bigint): What a release says of itself to its readers.
-SELECT k, counts_people, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
+SELECT k, subsets, counts_people, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
     insensitive::text[] AS insensitive, pg_catalog.to_char(published_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS published_at,
     pg_catalog.to_char(refreshed_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS refreshed_at
 FROM kanon.published_roles WHERE view = $1::bigint::oid::regclass

@@ -53,7 +53,7 @@ def test_a_ring_is_shown_whole_where_one_column_is_known(ring: Interface) -> Non
 
 
 def test_a_chain_of_people_who_get_rare_one_after_the_other_is_withheld(ring: Interface) -> None:
-    """Each round uncovers the next two, more often than there are rounds."""
+    """Whoever is left out leaves the next one alone."""
     ring.anonymize("ring", 2, subsets=1)
     ring.connection.execute("delete from ring where a = 0 and b = 0")
     refresh_plainly(ring)

@@ -362,12 +362,8 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
             for chosen in combinations(suppressible.values(), plan.subsets or 0)
             if chosen
         ],
-        "rounds": _ROUNDS,
     }
 
-
-_ROUNDS = [1, 2, 3]
-"""Two rounds that leave rare combinations out, and one that sees whether there still are any."""
 
 _STATE: list[dict[str, Any]] = [
     {"output": Identifier.of("kanon_class"), "stored": Fragment("counted.class_hash")},
