@@ -1,7 +1,7 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup development demo test full citus dbt integration smoke deep lint fmt bench deb lock clean
+.PHONY: help setup development demo test full citus dbt integration smoke deep lint fmt bench docs deb release lock clean
 
 BIN := .venv/bin
 # one more than there are processors: many tests wait for what the server or a clock does
@@ -9,7 +9,8 @@ PROCESSES := $(shell expr $$(nproc) + 1)
 # whatever the environment says, pytest keeps what it made of the tests: that takes as long as reading them
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(PROCESSES) --dist=worksteal
 SMOKE := tests/unit tests/query tests/property tests/instances tests/integration tests/security
-SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh packaging/deb
+SCRIPTS := .ci/run .ci/on-debian .ci/on-image .ci/on-packages .ci/packages-here .ci/postgres-image/docker-entrypoint.sh .ci/move-database \
+	.ci/setup .ci/lock/update docker/install-kanon.sh docker/with-certificate.sh packaging/deb
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -62,6 +63,15 @@ fmt: development ## format the code and repair what can be repaired
 
 bench: development ## measure, as described in tests/benchmarks
 	$(BIN)/python -m tests.benchmarks
+
+docs: development ## build the documentation as a site, in build/docs/site, and check it
+	$(BIN)/python -m tests.docs.site
+
+release: setup ## build what is published: wheel and source for Python, archive for packagers, in dist
+	rm -rf dist
+	$(BIN)/hatchling build -d dist
+	git archive --format=zip --prefix=kanon_pg-$$($(BIN)/kanon --version)/ --output=dist/kanon_pg-$$($(BIN)/kanon --version).zip HEAD
+	ls -l dist
 
 deb: setup ## build the Debian packages, in build/deb
 	bash packaging/deb

@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from kanon_pg import curves, measures
@@ -80,7 +80,6 @@ from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
 from kanon_pg.policy.existing import existing
 from kanon_pg.queries import protection as protecting
-from kanon_pg.queries.answering import Understood, answer, understand
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.reading.load_facts import READER
@@ -98,6 +97,9 @@ from kanon_pg.release.plan.request import AnonymizeRequest, DeclareRequest
 from kanon_pg.release.publish.report import ReleaseReport
 from kanon_pg.tables import dump as dumping
 from kanon_pg.tables.dump import DumpReport
+
+if TYPE_CHECKING:
+    from kanon_pg.queries.answering import Understood
 
 Progress = Callable[[str, float | None], None]
 
@@ -699,6 +701,8 @@ def check_query(target: Target, text: str) -> Understood:
     QueryRefused
         If it cannot be answered.
     """
+    from kanon_pg.queries.answering import understand  # noqa: PLC0415 - the parser takes longer than the rest
+
     text = given_text(text)
     with as_reader(target) as (db, role, session):
         try:
@@ -786,6 +790,8 @@ def query(
     QueryRefused, AnswerWithheld
         As `kanon_pg.queries.answering.answer`.
     """
+    from kanon_pg.queries.answering import answer  # noqa: PLC0415 - the parser takes longer than the rest
+
     text, values = given_text(text), given_texts("parameters", parameters)
     check_argument("ledger_folder", "text", ledger_folder)
     with as_reader(target) as (db, role, session):

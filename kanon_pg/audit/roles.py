@@ -60,8 +60,10 @@ class ObservedColumn:
         Different values, and those that one row has; None if that cannot be counted.
     determined_by : tuple of (str, float)
         Columns that determine it, with the share of rows in which they do.
+    refers_to : str or None
+        Table to which it refers by a foreign key.
     people : str or None
-        Table to which it refers by a foreign key, if that is named like a list of people.
+        The same, if that is named like a list of people.
     values : tuple of str
         Some of its values, with repetitions.
     look : Look or None
@@ -80,6 +82,7 @@ class ObservedColumn:
     determined_by: tuple[tuple[str, float], ...]
     determines: tuple[str, ...]
     separation: float = 0.0
+    refers_to: str | None = None
     people: str | None = None
     is_repeated: bool = False
     is_constant: bool = False
@@ -276,6 +279,9 @@ def _what_it_stands_for(column: ObservedColumn) -> str | None:
         return "It is a key: every row has its own value."
     if column.people is not None:
         return f"It refers to {column.people}, by its name a table of people."
+    # what hardly differs from row to row refers to a list of wards, countries and the like
+    if column.refers_to is not None and (column.ratio or 0.0) >= _EXACT_RATIO:
+        return f"It refers to rows of {column.refers_to}; tables published together have pseudonyms for it."
     if facts.base_type in _NUMBERING:
         return f"Values of type {facts.type} stand for one person, device or connection."
     return None

@@ -65,7 +65,8 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
         raise no_rows(known.relation)
     statistics = _statistics(worker, known, columns, counts["rows"])
     references = db.rows(statement("suggest_references"), known.relation.oid)
-    tables = {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
+    referred = {row["name"]: row["referred"] for row in references}
+    tables = {name: table for name, table in referred.items() if lists_people(table)}
     repeated = _repeated(db, known, columns, tables)
     constant = _constant(db, known, columns, statistics, is_sample=counts["rows"] > _MOST_ROWS)
     values = _values(db, known, counts["rows"])
@@ -74,8 +75,10 @@ def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
             _observed(column, number, counts, statistics.get(column.name)),
             values=values.get(column.name, ()),
             look=look_of(column.base_type, values.get(column.name, ())),
+            refers_to=referred.get(column.name),
             people=tables.get(column.name),
-            is_repeated=column.name in repeated,
+            # people of a linked table are those that the link leads to
+            is_repeated=column.name in repeated and known.people is None,
             is_constant=column.name in constant,
         )
         for number, column in enumerate(facts)
@@ -86,7 +89,9 @@ def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> 
     """Name the statements that do as proposed."""
     if any(one.role == "quasi_identifier" for one in suggestions):
         relation = known.relation.identifier
-        statements = [declaring(relation, suggestions), *publishing(relation, suggestions)]
+        statements = [declaring(relation, suggestions)]
+        if known.people is None:
+            statements += publishing(relation, suggestions)
         db.notice(f"Nothing was declared. To do as proposed: {' '.join(statements)}")
     else:
         db.notice("No quasi-identifier is proposed: say yourself which columns others can know.")

@@ -7,6 +7,7 @@ their time to import.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import get_data
@@ -44,12 +45,15 @@ class CommandEntry:
         Heading under which it is listed.
     context : dict
         Settings of Click.
+    work : str
+        What its own worker has to do, as `kanon_pg.runner.launch` names it; empty without one.
     """
 
     module: str
     function: str
     panel: str
     context: dict[str, Any] = field(default_factory=dict)
+    work: str = ""
 
     @property
     def summary(self) -> str:
@@ -92,11 +96,11 @@ COMMANDS = {
     "refresh": CommandEntry("release", "refresh", RELEASES),
     "erase": CommandEntry("release", "erase", RELEASES),
     "drop": CommandEntry("release", "drop", RELEASES),
-    "audit": CommandEntry("audit", "audit", RELEASES),
-    "risk": CommandEntry("analyses", "risk", RELEASES),
-    "identify": CommandEntry("analyses", "identify", RELEASES),
+    "audit": CommandEntry("audit", "audit", RELEASES, work="AUDITOR"),
+    "risk": CommandEntry("analyses", "risk", RELEASES, work="AUDITOR"),
+    "identify": CommandEntry("analyses", "identify", RELEASES, work="AUDITOR"),
     "measure": CommandEntry("analyses", "measure", RELEASES),
-    "curve": CommandEntry("analyses", "curve", RELEASES),
+    "curve": CommandEntry("analyses", "curve", RELEASES, work="SOLVER"),
     "releases": CommandEntry("release", "releases", RELEASES),
     "report": CommandEntry("report", "report", RELEASES),
     "composition": CommandEntry("release", "composition", RELEASES),
@@ -113,10 +117,10 @@ COMMANDS = {
     "hierarchy show": CommandEntry("hierarchy", "show_one", HIERARCHIES),
     "hierarchy missing": CommandEntry("hierarchy", "list_missing", HIERARCHIES),
     "hierarchy drop": CommandEntry("hierarchy", "drop", HIERARCHIES),
-    "group intervals": CommandEntry("analyses", "intervals", GROUPS),
-    "group labels": CommandEntry("analyses", "labels", GROUPS),
-    "group regions": CommandEntry("analyses", "regions", GROUPS),
-    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS),
+    "group intervals": CommandEntry("analyses", "intervals", GROUPS, work="GROUPER"),
+    "group labels": CommandEntry("analyses", "labels", GROUPS, work="GROUPER"),
+    "group regions": CommandEntry("analyses", "regions", GROUPS, work="GROUPER"),
+    "group rectangles": CommandEntry("analyses", "rectangles", GROUPS, work="GROUPER"),
     "protect": CommandEntry("queries", "protect", QUERIES),
     "unprotect": CommandEntry("queries", "unprotect", QUERIES),
     "query": CommandEntry("queries", "query", QUERIES),
@@ -186,7 +190,12 @@ def _family(word: str) -> CommandFamily | None:
 
 
 def loaded(name: str, entry: CommandEntry) -> TyperCommand:
-    """Import a command."""
+    """Import a command, while its worker loads libraries, too."""
+    if entry.work:
+        from kanon_pg.runner import launch, parent  # most commands need neither
+
+        with suppress(KanonError):  # it is tried again for its work, in which errors reach the user
+            parent.solver_session.start(prepared=getattr(launch, entry.work))
     function = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     single.command(name, context_settings=entry.context)(function)

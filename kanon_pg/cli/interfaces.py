@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kanon_pg.before_after.reporting import Report
 from kanon_pg.before_after.request import RELEASE_REPORT
 from kanon_pg.cli.connection import connected, installed
 from kanon_pg.cli.output import Advance, note
@@ -36,6 +35,9 @@ from kanon_pg.release.declare.linking import LINK
 from kanon_pg.release.missing import MissingValue
 from kanon_pg.release.plan.request import ANONYMIZE, DECLARE
 from kanon_pg.release.publish.report import ReleaseReport
+
+if TYPE_CHECKING:
+    from kanon_pg.before_after.reporting import Report
 
 Arguments = Mapping[str, Any]
 """The arguments of a SQL function, by the names of its request's fields."""

@@ -55,7 +55,7 @@ def export(
                     "complete it, or store the hierarchy and name it"
                 )
         text = f"{json.dumps(found, ensure_ascii=False, indent=2)}\n" if as_json else written(found)
-        if file is None:
+        if file is None or str(file) == "-":
             typer.echo(text, nl=False)
         else:
             with complete_or_absent(file, "The policy") as made:

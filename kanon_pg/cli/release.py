@@ -230,10 +230,11 @@ def link_table(links: Sequence[ListedLink]) -> Table | str:
 
 @dataclass(frozen=True, slots=True)
 class ListedRelease:
-    """One line of ``kanon releases``: fields of ``kanon.releases``."""
+    """One line of ``kanon releases``: fields of ``kanon.releases``, and the views of linked tables."""
 
     release: str
     base: str | None
+    tables: list[str]
     k: int
     rows: int
     people: int
@@ -259,7 +260,7 @@ def release_table(releases: Sequence[ListedRelease]) -> Table | str:
     rows = [
         (
             one.release,
-            one.base or "(dropped)",
+            "".join((one.base or "(dropped)", *(f"\n  and {name}" for name in one.tables))),
             str(one.k),
             f"{one.people:,}",
             f"{one.classes:,}",

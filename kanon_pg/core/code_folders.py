@@ -1,10 +1,10 @@
 """Where compiled solvers are kept: beside the package for every account, else in the account's own folder.
 
 Compiled code is stored with pickles, and loading a pickle runs code. So a store beside the package is trusted
-exactly if nobody can write to it but root and the owner of the package, who could as well change the package
-itself. An account's own folder must be one that nobody else can write to, nor exchange by renaming: below the
-operating system user's own home, checked at every start. Where there is no such home, a private temporary
-folder serves one process.
+exactly if nobody can write to it but root and who could as well change the package itself: its owner, and its
+group if that may write there. An account's own folder must be one that nobody else can write to, nor exchange
+by renaming: below the operating system user's own home, checked at every start. Where there is no such home,
+a private temporary folder serves one process.
 
 This module imports the standard library alone: a PostgreSQL backend finds the folders, its worker loads the
 code.
@@ -37,6 +37,7 @@ KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
 """Stands before every function of a source that is compiled."""
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
+_INSTALLED = ".dist-info"
 _SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
@@ -44,8 +45,6 @@ _RUNNER = "warm_up.py"
 _IMPORTED = re.compile(rf"^from (kanon_pg\.(?:{'|'.join(_SOURCES)})[.\w]*) import".encode(), re.MULTILINE)
 
 _MARK = "compiled-"
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-
 _INSTRUCTIONS = {
     "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
     "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
@@ -76,11 +75,18 @@ def own_folder() -> CodeFolder:
     The home is the one in the user database: in a PostgreSQL backend ``HOME`` may be unset, or that of
     whoever started the server.
     """
+    lasting = lasting_folder()
+    if lasting is not None:
+        return CodeFolder(lasting, temporary=False)
+    return CodeFolder(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
+
+
+def lasting_folder() -> Path | None:
+    """Return this account's own folder unless it cannot have one that lasts; it exists afterwards."""
     try:
-        home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
-        return CodeFolder(_private_folder_below(home), temporary=False)
+        return _private_folder_below(Path(pwd.getpwuid(os.geteuid()).pw_dir))
     except (OSError, KeyError):
-        return CodeFolder(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
+        return None
 
 
 def store_of(package: Path) -> Path:
@@ -97,8 +103,8 @@ def is_trusted(store: Path) -> bool:
     """Return whether whoever can write to a store could change the package, too."""
     package = store.parents[1]
     try:
-        owners = {0, (package / "__init__.py").stat().st_uid}
-        return all(_is_closed(folder, owners) for folder in (store, store.parent))
+        code = (package / "__init__.py").stat()
+        return all(_is_closed(folder, code) for folder in (store, store.parent))
     except OSError:
         return False
 
@@ -107,21 +113,21 @@ def code_in(store: Path, name: str) -> bytes | None:
     """Return a file of a folder for compiled code, None if it is not there or others can write to it."""
     try:
         with (store / name).open("rb") as file:
-            return None if os.fstat(file.fileno()).st_mode & _OTHERS_WRITE else file.read()
+            return None if _others_write(os.fstat(file.fileno()), store.stat()) else file.read()
     except OSError:
         return None
 
 
-def folders(own: Path) -> tuple[Path, ...]:
+def folders(own: Path | None) -> tuple[Path, ...]:
     """Return where compiled code is looked for, in this order.
 
     Parameters
     ----------
-    own : Path
-        This account's own folder.
+    own : Path or None
+        This account's own folder, if it has one.
     """
     store = own_store()
-    return (store, own) if is_trusted(store) else (own,)
+    return tuple(one for one in (store, own) if one is not None and (one is own or is_trusted(store)))
 
 
 def mark(folder: Path, kernels: str) -> Path:
@@ -162,10 +168,10 @@ def copy_to_store(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> 
     for name in sorted({name for names in files.values() for name in names}):
         if not (store / name).exists():
             source = next(folder for folder in among if (folder / name).exists())
-            _put(store / name, (source / name).read_bytes())
+            put(store / name, (source / name).read_bytes())
     # the marks come last: they say that the rest is there
     for kernels, names in files.items():
-        _put(mark(store, kernels), "\n".join(sorted(names)).encode())
+        put(mark(store, kernels), "\n".join(sorted(names)).encode())
     kept = {name for names in files.values() for name in names} | {mark(store, one).name for one in sets}
     for name in set(_listed(store)) - kept:
         (store / name).unlink()
@@ -185,7 +191,8 @@ def _listed(folder: Path) -> list[str]:
         return []
 
 
-def _put(target: Path, content: bytes) -> None:
+def put(target: Path, content: bytes) -> None:
+    """Write a file that everybody may read who reaches its folder, all of it or nothing."""
     part = target.with_name(f".part-{os.getpid()}")
     try:
         part.write_bytes(content)
@@ -217,11 +224,20 @@ def processor() -> str:
 @functools.cache
 def environment() -> str:
     """Return what compiled code depends on besides its sources, as the name of a folder."""
-    # a tenth of what a backend loads, which most never need
+    versions = [f"{name}{version_of(name)}" for name in _COMPILERS]
+    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+
+
+def version_of(package: str) -> str:
+    """Return the version of an installed package."""
+    for folder in sys.path:
+        for name in _listed(Path(folder)):
+            if name.startswith(f"{package}-") and name.endswith(_INSTALLED):
+                return name.removeprefix(f"{package}-").removesuffix(_INSTALLED)
+    # a tenth of what a backend loads, to read the same
     from importlib import metadata  # noqa: PLC0415
 
-    versions = [f"{name}{metadata.version(name)}" for name in _COMPILERS]
-    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+    return metadata.version(package)
 
 
 @functools.cache
@@ -269,6 +285,12 @@ def _check_own(folder: Path) -> None:
         raise PermissionError("others can exchange what is in the folder")
 
 
-def _is_closed(folder: Path, owners: set[int]) -> bool:
+def _is_closed(folder: Path, code: os.stat_result) -> bool:
     found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & _OTHERS_WRITE
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in {0, code.st_uid} and not _others_write(found, code)
+
+
+def _others_write(found: os.stat_result, known: os.stat_result) -> bool:
+    """Return whether somebody may write here whom the mode of something else does not let write there."""
+    granted = known.st_mode & stat.S_IWGRP if known.st_gid == found.st_gid else 0
+    return bool(found.st_mode & (stat.S_IWOTH | stat.S_IWGRP) & ~granted)

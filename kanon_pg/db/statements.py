@@ -76,6 +76,8 @@ def _environment() -> jinja2.Environment:
     # most statements are no templates, and new sessions that run none of the others need not load it
     try:
         import jinja2  # noqa: PLC0415
+
+        from kanon_pg.db.template_cache import TemplateCache  # noqa: PLC0415
     except ImportError as error:
         raise InstallError(
             f"The Python package {error.name} cannot be imported.",
@@ -89,6 +91,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        bytecode_cache=TemplateCache(Path(__file__).read_bytes()),
     )
 
 
@@ -129,6 +132,15 @@ def render(name: str, /, **parts: Any) -> Fragment:
     if _TAG.search(source) is None:
         return Fragment(source)
     return Fragment(_environment().get_template(name).render(parts))
+
+
+def compiled_templates() -> tuple[str, ...]:
+    """Compile all statements that are templates; returns the names of the files that keep the code."""
+    for name, (source, _) in named_statements().items():
+        if _TAG.search(source):
+            _environment().get_template(name)
+    kept: Any = _environment().bytecode_cache
+    return tuple(kept.used)
 
 
 def statement(name: str, /, **parts: Any) -> Statement:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-_MODULES = ("analyses", "installation", "queries", "reading", "releases", "reports")
+_MODULES = ("analyses", "installation", "queries", "reading", "releases", "reports", "with_worker")
 
 _MODULES_BETWEEN_CHECKPOINTS = 8
 """Counted, not timed, since ``client_min_messages = debug5`` shows how many statements ran."""

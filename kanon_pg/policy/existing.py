@@ -11,7 +11,7 @@ from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError
+from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.hierarchies.build import NAMES as BUILDERS
 from kanon_pg.policy.document import VERSION, Document
 from kanon_pg.queries.protection_rules import ProtectionRules
@@ -63,18 +63,19 @@ def published_roles(db: Database) -> dict[str, dict[str, Any]]:
 
 
 def named_in_full(db: Database, document: Document) -> Document:
-    """Return a policy with the full names of all tables.
+    """Return a policy with the full names of all tables that there are.
 
     Raises
     ------
-    UnknownName
-        If there is no such table.
     InputError
         If two entries are about one table.
     """
 
     def name(given: str) -> str:
-        full: str = db.row(statement("policy_name"), describe(db, given).oid)["name"]
+        try:
+            full: str = db.row(statement("policy_name"), describe(db, given).oid)["name"]
+        except UnknownName:  # a difference, too; applying it is refused
+            return given
         return full
 
     full = dict(document)

@@ -24,7 +24,7 @@ from kanon_pg.db.catalog import (
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import InputError, UnsuitableColumn
+from kanon_pg.errors import InputError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.links import LinkedPeople, linked_people
 
@@ -272,6 +272,8 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
     known = {"role": context["role"], "knows_releases": context["releases"]}
     suppressed = _suppressed_column(facts)
     if suppressed is None:
+        if facts.schema == RELEASE_SCHEMA and context["published_roles"]:
+            _refuse_rows_of_people(db, facts)
         rows = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
         people = linked_people(db, facts, context["role"]) if context["declarations"] else None
         roles = _still_there(facts, Roles.of_row(rows[0]) if rows else None)
@@ -293,6 +295,15 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
         losses={name: row[name] for name in LOSSES},
         **known,
     )
+
+
+def _refuse_rows_of_people(db: Database, facts: RelationFacts) -> None:
+    for row in db.rows(statement("roles_published"), facts.oid):
+        people = Identifier.of(RELEASE_SCHEMA, row["release"])
+        raise UnsuitableRelation(
+            f"{facts.identifier} shows rows of the people of {people}, so its rows are no people.",
+            hint=f"Take {people}: the class of a person is the same in all tables of a release.",
+        )
 
 
 def _still_there(relation: RelationFacts, roles: Roles | None) -> Roles | None:

@@ -93,14 +93,15 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         Any error of the tree; the transaction must be rolled back then.
     """
     request.check()
+    memory = memory_budget(db)
     with exact_text(db):
         role = caller(db) if role is None else role
-        people = define_people(db, request, role)
+        with working_memory(db, memory):
+            people = define_people(db, request, role)
         plan = plan_release(db, request, role, None if people is None else people.planned)
         require_sensitive(request, plan.sensitive)
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
-        memory = memory_budget(db)
     refuse_generated(db, plan)
     for oid in plan.read_oids:
         refuse_beside_queries(db, oid, plan.name)
@@ -179,6 +180,12 @@ def _show_linked(
     recount_tables(db, people, plan, stored, storage)
     with reading(db, plan.base):
         count_tables(db, plan.name)
+    unconstrained = [one.view for one in stored if one.table.roles.sensitive]
+    if plan.models and unconstrained:
+        db.notice(
+            f"Sensitive columns of {', '.join(map(str, unconstrained))} are published as they are: l, p and "
+            f"t constrain those of {plan.view} alone."
+        )
 
 
 def _version_to_remember(work: PublishingCall, previous: ReleaseRecord | None) -> int:
@@ -208,13 +215,13 @@ def refresh(db: Database, release: str, *, role: str) -> None:
     """
     record, generation = _existing_and_alone(db, release)
     changes = base_changes(db, record.base, *(table.oid for table in read_tables(db, record.name)))
-    series = find_series(db, record.name)
-    if series is not None:
-        memory = memory_budget(db)
-        with working_memory(db, memory), exact_text(db):
-            next_version(db, record, series, memory=memory)
-    else:
-        _refresh_ordinary(db, record, generation)
+    series, memory = find_series(db, record.name), memory_budget(db)
+    with working_memory(db, memory):
+        if series is None:
+            _refresh_ordinary(db, record, generation)
+        else:
+            with exact_text(db):
+                next_version(db, record, series, memory=memory)
     record_release_event(db, "refresh", record.name, role, changes)
 
 

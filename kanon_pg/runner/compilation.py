@@ -1,4 +1,4 @@
-"""Compile all solvers ahead, in parallel, into the store beside the package that every account reads."""
+"""Compile all solvers and templates ahead, into the store beside the package that every account reads."""
 
 from __future__ import annotations
 
@@ -19,17 +19,22 @@ from kanon_pg.core.code_folders import (
     folders,
     is_complete,
     is_trusted,
+    mark,
     own_folder,
     own_store,
     store_of,
 )
 from kanon_pg.core.solving import KERNELS
+from kanon_pg.db.statements import compiled_templates
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_free_memory
 from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
 
 _COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
+
+_TEMPLATES = "templates"
+"""A set that no worker compiles: the SQL that is filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +79,15 @@ def compile_ahead(
         A worker cannot be started, or failed.
     """
     store = own_store()
-    if is_trusted(store) and all(is_complete(one, (store,)) for one in sets):
+    if is_trusted(store) and all(is_complete(one, (store,)) for one in (*sets, _TEMPLATES)):
         return CompilationReport(str(store), (), shared=True)
     with _working_folder() as own:
         among = folders(own)
         missing = tuple(one for one in KERNELS if one in sets and not is_complete(one, among))
         if missing:
             _compile(missing, own, progress)
+        if not is_complete(_TEMPLATES, among):
+            mark(own, _TEMPLATES).write_text("\n".join(compiled_templates()))
         try:
             copy_to_store(_complete(among), among, store)
         except OSError:
@@ -103,7 +110,7 @@ def share_compiled(package: Path) -> None:
 
 
 def _complete(among: tuple[Path, ...]) -> tuple[str, ...]:
-    return tuple(one for one in KERNELS if is_complete(one, among))
+    return tuple(one for one in (*KERNELS, _TEMPLATES) if is_complete(one, among))
 
 
 @contextmanager

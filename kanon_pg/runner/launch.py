@@ -126,13 +126,15 @@ class Worker:
         return self.end.alive and self._owner == os.getpid() and self.process.poll() is None
 
 
-def start_process(code: CodeFolder | None = None) -> Worker:
-    """Start a worker for solving and return at once; it loads the solvers while the caller goes on.
+def start_process(code: CodeFolder | None = None, *, prepared: str | None = None) -> Worker:
+    """Start a worker for solving and return at once; it loads a module while the caller goes on.
 
     Parameters
     ----------
     code : CodeFolder, optional
         Its own folder for compiled code; this account's unless given.
+    prepared : str, optional
+        The module that its first job needs; the solvers' unless given.
 
     Raises
     ------
@@ -151,6 +153,7 @@ def start_process(code: CodeFolder | None = None) -> Worker:
         "grouper": GROUPER,
         "certifier": CERTIFIER,
         "warm_up": WARM_UP,
+        "prepared": SOLVER if prepared is None else prepared,
         "temporary_folder": str(code.folder) if code.temporary else None,
     }
     environment = {CODE_FOLDER: str(code.folder)}

@@ -35,8 +35,8 @@ _MAX_AUDIT_BYTES = 512 * 1024 * 1024
 _MAX_CERTIFICATE_BYTES = 512 * 1024 * 1024
 
 
-def _start() -> launch.Worker:
-    return launch.start_process()
+def _start(**chosen: Any) -> launch.Worker:
+    return launch.start_process(**chosen)
 
 
 _ANSWERS = {

@@ -115,14 +115,19 @@ class Session(threading.local):
 
     worker: Worker | None = None
 
-    def __init__(self, start: Callable[[], Worker], kind: WorkerKind) -> None:
+    def __init__(self, start: Callable[..., Worker], kind: WorkerKind) -> None:
         self._start = start
         self._kind = kind
 
-    def start(self) -> Worker:
+    def start(self, **chosen: str) -> Worker:
         """Return the worker, which is started if there is none, without waiting for it.
 
         It loads its libraries, some tenths of a second, while the caller does something else.
+
+        Parameters
+        ----------
+        **chosen
+            Given to what starts a worker.
 
         Raises
         ------
@@ -133,7 +138,7 @@ class Session(threading.local):
         if worker is None or not worker.is_usable():
             self.stop()
             try:
-                worker = self.worker = self._start()
+                worker = self.worker = self._start(**chosen)
             except LaunchError as error:
                 raise self._kind.unavailable(error.message, detail=error.detail, hint=error.hint) from error
         return worker

@@ -218,7 +218,10 @@ class CsvFile:
             )
             names = tuple(reader.schema.names)
         if not all(names):
-            raise InputError("The header of the CSV file has an empty column name.")
+            raise InputError(
+                "The header of the CSV file has an empty column name.",
+                hint="Name every column; a separator at the end of each line makes one without a name, too.",
+            )
         repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated:
             raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -12,6 +12,7 @@ from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import InputError
 from kanon_pg.relations.subject import RELEASE_SCHEMA
 from kanon_pg.tables.copy_out import CopyOut
 from kanon_pg.tables.published import PublishedTable, published
@@ -49,6 +50,8 @@ def dump(connection: Connection, file: BinaryIO, releases: Sequence[str] = ()) -
             table.name: Identifier.of(RELEASE_SCHEMA, f"{prefix}{number}")
             for number, table in enumerate(tables)
         }
+        for table in tables:
+            _require_referred(table, incoming)
         _write(file, "dump_begin")
         for table in tables:
             rows += _write_table(connection, file, table, incoming[table.name])
@@ -65,6 +68,16 @@ def dump(connection: Connection, file: BinaryIO, releases: Sequence[str] = ()) -
         some = int(bool(releases))
         _write(file, "dump_end", tables=named, some=some, mark=Literal(_MARK), prefix=Literal(prefix))
     return DumpReport(tuple(incoming), rows)
+
+
+def _require_referred(table: PublishedTable, incoming: Mapping[str, Identifier]) -> None:
+    for key in table.foreign_keys:
+        if key.table not in incoming:
+            other = Identifier.of(RELEASE_SCHEMA, key.table)
+            raise InputError(
+                f"{table.view.identifier} refers to rows of {other}, which would not be in the script.",
+                hint=f"Name {other}, too, or no release: then all are written.",
+            )
 
 
 def _write(file: BinaryIO, name: str, **parts: Any) -> None:

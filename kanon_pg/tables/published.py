@@ -65,6 +65,8 @@ class PublishedTable:
         """Return what a column is, None if that is not known."""
         if column == SUPPRESSED_COLUMN:
             return "suppressed columns"
+        if column in self.key or any(column in key.columns for key in self.foreign_keys):
+            return "pseudonym"
         return next((role for names, role in _ROLES.items() if column in self.facts.get(names, ())), None)
 
 

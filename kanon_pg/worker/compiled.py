@@ -22,10 +22,12 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite import binding as llvm
 from numba import types
 from numba.core import compiler, serialize
 from numba.core.caching import _Cache
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 
 from kanon_pg.core.code_folders import CODE_FOLDER, code_in, folders, own_folder, processor
 
@@ -34,6 +36,9 @@ Returned = TypeVar("Returned")
 
 # the whole of a processor's level and nothing beyond, so that the code runs wherever the level does
 numba.config.CPU_NAME, numba.config.CPU_FEATURES = processor(), ""
+
+_FORM = 2
+"""Counts the forms that `_KernelCache` gave its files."""
 
 _used: dict[str, None] = {}
 _digests: dict[str, str] = {}
@@ -78,7 +83,7 @@ def inner_kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments,
 
 
 def used_files() -> tuple[str, ...]:
-    """Return the files of all compiled code that this process has loaded or written."""
+    """Return the files of all compiled code that this process has loaded or written and called."""
     return tuple(_used)
 
 
@@ -159,7 +164,8 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
         """Nothing is outdated: other sources have other names."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
+        # all that loading needs of what `refresh` does, which imports what a compiler needs
+        rtsys.initialize(target_context)
         name = self._name(sig)
         for folder in _folders():
             stored = code_in(folder, name)
@@ -177,8 +183,23 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
             )
         name = self._name(sig)
         with suppress(OSError):  # it is compiled again where it cannot be written
-            _write(_own() / name, serialize.dumps(data._reduce()))
+            _write(_own() / name, serialize.dumps(self._what_is_loaded(data)))
         self._note(name)
+
+    def _what_is_loaded(self, data: Any) -> Any:
+        """Return what `load_overload` rebuilds code from.
+
+        That takes five times as long with what it has no use for: the environments of what is called (for
+        Python objects, of which kernels have none), and the code for the compiler, if no kernel calls this
+        one. Of that only the names are read then.
+        """
+        library, description, *others, _environments = data._reduce()
+        if self._is_called_by_python:
+            name, kind, (code, _for_the_compiler) = library
+            names = (description.llvm_func_name, description.llvm_cpython_wrapper_name)
+            named = "".join(f'define void @"{one}"() {{ ret void }}\n' for one in names)
+            library = name, kind, (code, llvm.parse_assembly(named).as_bitcode())
+        return library, description, *others, ()
 
     def _name(self, sig: Any) -> str:
         digest = _digest(self._function)
@@ -186,11 +207,16 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
         name = f"{self._function.__module__}.{self._function.__qualname__}"
         if _digests.setdefault(name, digest) != digest:
             raise TypeError(f"two kernels have the name {name}; give each a __qualname__ of its own")
-        made_of = repr((digest, str(sig), self._options))
+        made_of = repr((_FORM, digest, str(sig), self._options))
         return f"{self._function.__name__}-{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"
 
+    @property
+    def _is_called_by_python(self) -> bool:
+        return "no_cpython_wrapper" not in dict(self._options)
+
     def _note(self, name: str) -> None:
-        _used[name] = None
+        if self._is_called_by_python:  # it contains the code of those that it calls
+            _used[name] = None
         for watcher in _watchers:
             watcher(f"{self._function.__module__}.{self._function.__qualname__}")
 

@@ -72,7 +72,7 @@ SELECT {% for c in columns %}t.{{ c }}, {% endfor %}
     {% endfor %}
     {% for g in column_figures %}{% for f in g.figures %}, {{ g.alias }}.{{ f.name }} {% endfor %}{% endfor %}
 FROM {{ typed }} AS t
-{% for f in numbers %}LEFT JOIN {{ f.view }} AS {{ f.alias }} ON {{ f.alias }}.kanon_up = t.kanon_key {% endfor %}
+{% for f in numbers %}LEFT JOIN {{ f.numbers }} AS {{ f.alias }} ON {{ f.alias }}.kanon_up = t.kanon_key {% endfor %}
 {% for g in column_figures %}
 LEFT JOIN (
     SELECT t.{{ g.person }} AS kanon_up {% for f in g.figures %}, {{ f.value }} AS {{ f.name }}{% endfor %}
@@ -83,7 +83,7 @@ LEFT JOIN (
 -- name: linked/different_numbers(): The different numbers of rows that people have, on all grids, and how many people have them.
 SELECT shape_0, shape_1, shape_2, below_0, below_1, below_2, count(*) AS people
     {% for o in lines %}, {{ o.value }} AS {{ o.name }}{% endfor %}
-FROM {{ view }} GROUP BY shape_0, shape_1, shape_2, below_0, below_1, below_2, n
+FROM {{ numbers }} AS t GROUP BY shape_0, shape_1, shape_2, below_0, below_1, below_2, n
 
 -- name: pseudonym(): What stands for a text in a release, see kanon_pg.release.plan.pseudonyms.
 pg_catalog.encode(pg_catalog.substring(pg_catalog.sha256((SELECT s.value FROM kanon.secret AS s WHERE s.name = {{ secret }})
@@ -101,7 +101,7 @@ ON CONFLICT (name) DO NOTHING
 -- name: forget_secret(text): Removes a secret, and with it every way from a pseudonym to its key.
 DELETE FROM kanon.secret WHERE name = $1::text
 
--- name: linked/figure(): The numbers of rows of people in a child of the person table, for each who has any.
+-- name: linked/figure(): What changes with the numbers of rows of people in a child of the person table, for each who has any.
 SELECT t.* FROM {{ numbers }} AS t
 
 -- name: linked/create_rows(): The rows of a linked table that are shown: of published people, as many of each as the person's
@@ -129,15 +129,19 @@ whole AS MATERIALIZED (
     LEFT JOIN (SELECT {{ figure_person }} AS person, f.state AS there FROM {{ figure }}() AS f) AS now_ ON now_.person = p.person
     GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, 0))
 ),
-placed AS (
-    SELECT r.*, count(*) OVER same_parent AS siblings,
-        pg_catalog.row_number() OVER (PARTITION BY r.{{ parent_key }} ORDER BY r.place_key) AS place
-    FROM (SELECT s.*, pg_catalog.hashtextextended(s.kanon_order::text COLLATE "C", {{ order_seed }}) AS place_key FROM read AS s) AS r
-    WINDOW same_parent AS (PARTITION BY r.{{ parent_key }})
-)
-{% else %}
-placed AS (SELECT r.* FROM read AS r)
 {% endif %}
+mixed AS (
+    SELECT r.*, pg_catalog.hashtextextended(r.kanon_order::text COLLATE "C", {{ order_seed }}) AS place_key FROM read AS r
+),
+placed AS (
+    SELECT m.*
+{% if figure %}
+        , count(*) OVER same_parent AS siblings, pg_catalog.row_number() OVER (PARTITION BY m.{{ parent_key }} ORDER BY m.place_key) AS place
+    FROM mixed AS m WINDOW same_parent AS (PARTITION BY m.{{ parent_key }})
+{% else %}
+    FROM mixed AS m
+{% endif %}
+)
 SELECT {% for c in columns %}{{ c.value }} AS {{ c.name }}, {% endfor %}
     {% if has_key %}r.row_key AS kanon_row, {% endif %}
     (SELECT pg_catalog.gen_random_uuid()) AS kanon_stamp, {% if parent_storage %}q.kanon_stamp{% else %}p.stamp{% endif %} AS kanon_seen
@@ -148,7 +152,8 @@ INNER JOIN people AS p ON p.person = r.{{ person_key }}
 INNER JOIN whole AS w ON w.class = p.class
 WHERE r.place <= {{ shown }}
 {% endif %}
-ORDER BY pg_catalog.gen_random_uuid()
+-- pseudonyms and hashes with a secret seed: chance to readers, and the order the rows are in by now
+ORDER BY r.{{ parent_key }}, r.place_key
 
 -- name: linked/create_view(): What analysts read of a linked table: nothing that was stored before what it hangs on was refreshed.
 CREATE OR REPLACE VIEW {{ view }} WITH (security_barrier) AS
@@ -171,12 +176,17 @@ WHERE NOT EXISTS (
 -- name: linked/seen(): What joins of views show of the rows of a parent: their number, and what hangs on each, in order.
 (
     SELECT {% for own in up %}t.{{ own }} AS u{{ loop.index }}, {% endfor %}
+{% if children %}
         pg_catalog.concat(count(*), '(', pg_catalog.string_agg(t.seen, ';' ORDER BY t.seen COLLATE "C"), ')') AS seen
     FROM (
-        SELECT {% for own in up %}v.{{ own }}, {% endfor %}{% if children %}pg_catalog.concat_ws('|'{% for c in children %}, coalesce({{ c.alias }}.seen, '-'){% endfor %}){% else %}''{% endif %} AS seen
+        SELECT {% for own in up %}v.{{ own }}, {% endfor %}pg_catalog.concat_ws('|'{% for c in children %}, coalesce({{ c.alias }}.seen, '-'){% endfor %}) AS seen
         FROM {{ view }} AS v
         {% for c in children %}LEFT JOIN {{ c.seen }} AS {{ c.alias }} ON {% for name in key %}{{ c.alias }}.u{{ loop.index }} = v.{{ name }}{% if not loop.last %} AND {% endif %}{% endfor %} {% endfor %}
     ) AS t
+{% else %}
+        count(*)::text AS seen
+    FROM {{ view }} AS t
+{% endif %}
     GROUP BY {% for own in up %}t.{{ own }}{% if not loop.last %}, {% endif %}{% endfor %}
 )
 

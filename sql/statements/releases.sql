@@ -55,11 +55,13 @@ FROM pg_catalog.jsonb_populate_record(
 -- name: forget_release(text): Removes the record of a release.
 DELETE FROM kanon.release WHERE name = $1::text
 
--- name: list_releases(): All releases with their certificates.
-SELECT release, base::text AS base, k, rows, people, classes, smallest_class, suppressed_share, lower_bound, gap,
+-- name: list_releases(): All releases with their certificates, and the further views of each.
+SELECT release, base::text AS base, ARRAY(
+        SELECT t.view::text FROM kanon.release_tables AS t WHERE t.release = r.release AND t.view IS NOT NULL ORDER BY 1
+    ) AS tables, k, rows, people, classes, smallest_class, suppressed_share, lower_bound, gap,
     optimal, method, changes_since, published_by::text AS published_by, published_at::text AS published_at,
     refreshed_at::text AS refreshed_at, termination
-FROM kanon.releases ORDER BY release
+FROM kanon.releases AS r ORDER BY release
 
 -- name: fetch_heights(text): Levels below the top of the hierarchies of a release, in the order of its generalized columns.
 SELECT count(*) AS height FROM kanon.release AS r

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +52,21 @@ def _run(server: Server, program: str, *arguments: str) -> None:
 
 def _installed_by(db: psycopg.Connection) -> tuple[str, str]:
     return db.execute("SELECT sql_version, installed_by FROM kanon_version()").fetchone()
+
+
+def test_the_check_for_packagers_passes(own_server: ExtensionServer, tmp_path: Path) -> None:
+    folder = shutil.copytree(Path(__file__).parents[2] / "packaging", tmp_path / "packaging")
+    server = own_server.server
+    where = {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": server.user}
+    pg_config = newest_with_python().program("pg_config")
+    done = subprocess.run(
+        ["make", "-C", folder, "installcheck", f"PG_CONFIG={pg_config}"],
+        env=os.environ | where,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_what_is_declared_and_published_moves_to_another_database(

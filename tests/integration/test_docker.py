@@ -13,6 +13,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from kanon_pg.core.code_folders import is_complete, is_trusted, store_of
+from kanon_pg.core.solving import KERNELS
+
 CHECKOUT = Path(__file__).parents[2]
 DOCKER = CHECKOUT / "docker"
 
@@ -51,7 +54,7 @@ def test_everything_the_image_copies_is_sent_to_the_engine() -> None:
 
 
 @pytest.mark.slow
-def test_wheel_carries_the_sql_and_finds_it(tmp_path: Path) -> None:
+def test_wheel_carries_the_sql_and_compiled_solvers_and_finds_them(tmp_path: Path) -> None:
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
     pip = [sys.executable, "-m", "pip"]
     subprocess.run([*pip, "wheel", *options, "--wheel-dir", tmp_path, CHECKOUT], check=True)
@@ -70,6 +73,10 @@ def test_wheel_carries_the_sql_and_finds_it(tmp_path: Path) -> None:
         check=True,
     )
     assert Path(found.stdout.strip()) == tmp_path / "unpacked" / "kanon_pg" / "_sql"
+    store = store_of(tmp_path / "unpacked" / "kanon_pg")
+    assert is_trusted(store)
+    assert all(is_complete(one, (store,)) for one in KERNELS)
+    assert wheel.name.endswith(f"{os.uname().machine}.whl"), "the code is not for every machine"
 
 
 def test_locks_name_no_package_index_and_pin_every_package() -> None:

@@ -433,3 +433,13 @@ def test_keys_join_and_lead_to_tables_of_the_script(
     answer = psql(empty_dsn, script(dsn, "patients"))
     assert "other objects depend on it" in answer.stderr
     assert len(rows(empty_connection, "safe.patients")) == 120
+
+
+def test_a_script_without_what_its_tables_refer_to_is_refused(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", 3, tables=["admissions", "lab_results"], time_limit=1.0)
+    for names in (["lab_results"], ["lab_results", "patients"]):
+        with pytest.raises(InputError, match="refers to rows of"):
+            script(interface.dsn, *names)
+    assert "safe" in script(interface.dsn, "admissions", "patients")

@@ -15,6 +15,7 @@ from kanon_pg import client
 from kanon_pg.admin.install.installer import install
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
+from tests.fixtures.linked_tables import declare_clinic, fill_clinic
 
 
 @pytest.fixture
@@ -187,3 +188,23 @@ def test_it_is_there_where_the_server_has_no_functions(empty_dsn: str) -> None:
             None,
         )
         assert [one.operation for one in client.history(connection)] == ["anonymize"]
+
+
+def test_each_linked_table_has_a_row_that_says_what_it_waits_for(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", 3, tables=["admissions", "lab_results"], time_limit=1.0)
+    found = health(connection)
+    assert [found[f"safe.{name}"]["guard"] for name in ("patients", "admissions", "lab_results")] == [
+        "holds"
+    ] * 3
+    (storage,) = connection.execute("select storage::text from kanon.releases").fetchone() or ()
+    connection.execute(f"refresh materialized view {storage}".encode())
+    found = health(connection)
+    assert (found["safe.admissions"]["guard"], found["safe.admissions"]["rows"]) == ("waits", 0)
+    assert "kanon_refresh('patients')" in advice(connection, "safe.lab_results")
+    interface.refresh("patients")
+    connection.execute("drop view safe.lab_results")
+    assert advice(connection, "safe.lab_results").startswith("Its view was dropped")
+    assert advice(connection, "safe.admissions") == ""

@@ -609,3 +609,22 @@ def test_a_secret_is_shared_by_tables_of_one_owner_alone(interface: Interface) -
             "alter table patients owner to postgres; alter table invoices owner to postgres;"
             "drop owned by mallory_of_secrets; drop role mallory_of_secrets"
         )
+
+
+def test_rows_of_a_linked_table_are_not_measured_as_people(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", K, tables=["admissions"], time_limit=1.0)
+    with pytest.raises(UnsuitableRelation, match="its rows are no people"):
+        interface.measure("safe.admissions")
+    assert interface.measure("safe.patients").rows == 120
+
+
+def test_a_notice_names_sensitive_columns_that_no_model_constrains(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.declare("patients", identifiers=["name"], quasi_identifiers=["sex"], sensitive=["region"])
+    interface.anonymize("patients", K, tables=["admissions", "invoices"], l=2, time_limit=1.0)
+    (told,) = [notice for notice in interface.notices if "l, p and t" in notice]
+    assert "admissions" in told
+    assert "invoices" not in told

@@ -396,3 +396,12 @@ def test_what_is_not_known_of_a_hierarchy_is_not_published_otherwise(
     document["releases"]["people"]["hierarchies"]["zip"] = {"builder": "prefix", "keep": [1]}
     elsewhere.apply(document)
     assert elsewhere.differs(document) == []
+
+
+def test_a_table_that_is_missing_is_a_difference(made: Policy, connection: psycopg.Connection[Any]) -> None:
+    document = made.export()
+    connection.execute("drop table visits cascade")
+    found = made.differs(document)
+    assert any("visits" in line for line in found)
+    assert "There is no table or view" in "\n".join(made.apply(document, code=1))
+    assert made.differs(document) == found

@@ -129,3 +129,29 @@ def test_what_cannot_look_at_a_wide_table_says_what_to_do(audit_interface: Inter
             with pytest.raises(InputError, match=r"100 [a-z-]+ are more than the 62") as refused:
                 call()
             assert "kanon_suggest" in (refused.value.hint or "")
+
+
+def test_references_to_rows_are_identifiers_and_to_short_lists_are_not(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(
+        """
+        create table patients (id integer primary key, sex text);
+        insert into patients select i, 'f' from generate_series(1, 100) as i;
+        create table wards (ward integer primary key);
+        insert into wards select generate_series(0, 29);
+        create table stays (id integer primary key, patient integer not null references patients);
+        insert into stays select i, i % 100 + 1 from generate_series(1, 200) as i;
+        create table bills (
+            stay integer not null references stays, ward integer references wards, height integer
+        );
+        insert into bills select i % 200 + 1, i % 30, i % 23 from generate_series(1, 400) as i;
+        """
+    )
+    interface.declare("patients", quasi_identifiers=["sex"])
+    interface.link("stays", "patients")
+    assert {name: one.role for name, one in by_name(interface, "stays").items()} == {
+        "id": "identifier",
+        "patient": "identifier",
+    }
+    roles = {name: one.role for name, one in by_name(interface, "bills").items()}
+    assert roles == {"stay": "identifier", "ward": "quasi_identifier", "height": "quasi_identifier"}

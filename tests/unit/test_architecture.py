@@ -26,11 +26,18 @@ from tests.docs.pages import ROOT, pages
 from tests.docs.references import FUNCTIONS
 
 PAGE = (ROOT / "docs/architecture.md").read_text()
-SECTION = PAGE.split("## Where to add something\n")[1].split("\n## ")[0]
+SECTION = (ROOT / "CONTRIBUTING.md").read_text().split("## Where to add something\n")[1].split("\n## ")[0]
 ROWS = [line for line in SECTION.splitlines() if line.startswith(("| a ", "| an "))]
 API = sorted((ROOT / "sql/functions/api").glob("*.sql"))
 FOLDERS = (".ci", "docker", "docs", "kanon_pg", "packaging", "sql", "tests")
-NOT_OF_THE_TREE = {"base/pgsql_tmp", "kanon_ledger/OID", ".venv/bin/kanon", "build/deb", "kanon_pg/_compiled"}
+NOT_OF_THE_TREE = {
+    "base/pgsql_tmp",
+    "kanon_ledger/OID",
+    ".venv/bin/kanon",
+    "build/deb",
+    "build/docs/site",
+    "kanon_pg/_compiled",
+}
 """Paths below the server's data folder, and what a checkout gets by building."""
 
 

@@ -26,17 +26,30 @@ def run(code: str) -> str:
 
 
 def test_publishing_imports_neither_the_checker_of_queries_nor_an_array_library() -> None:
-    loaded = run("plpython.releases; print(*(m for m in ('sqlglot', 'numpy', 'numba') if m in sys.modules))")
-    assert loaded == ""
+    others = "('sqlglot', 'numpy', 'numba', 'importlib.metadata')"
+    assert run(f"plpython.releases; print(*(name for name in {others} if name in sys.modules))") == ""
     assert run("plpython.queries; print('sqlglot' in sys.modules)") == "True"
 
 
 def test_every_body_calls_a_function_that_exists() -> None:
     sent = scripts(["/folder"])[f"kanon_pg--{kanon_pg.__version__}.sql"]
-    called = sorted(set(re.findall(r"^return (plpython\.\w+\.\w+)\(", sent, re.MULTILINE)))
+    called = sorted(set(re.findall(r"^return (plpython(?:\.\w+){2,3})\(", sent, re.MULTILINE)))
     assert len(called) > 30
     assert run(f"print(all(callable(one) for one in ({', '.join(called)})))") == "True"
     assert run("print(hasattr(plpython, 'nothing'))") == "False"
+
+
+def test_a_worker_starts_before_its_call_is_imported_and_a_call_reports_why_none_does() -> None:
+    code = """
+from kanon_pg.errors import SolverUnavailable
+from kanon_pg.runner.parent import solver_session
+def start(**chosen):
+    print("kanon_pg.release" in sys.modules)
+    raise SolverUnavailable("There is none.")
+solver_session.start = start
+print(plpython.with_worker.releases.anonymize.__name__)
+"""
+    assert run(code).splitlines() == ["False", "anonymize"]
 
 
 def test_a_cancel_between_imports_ends_the_call_and_the_next_one_works() -> None:

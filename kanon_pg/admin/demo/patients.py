@@ -6,20 +6,21 @@ that is what the demo shows. Everything is drawn by NumPy in whole columns; `reg
 
 from __future__ import annotations
 
+import csv
+import io
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.statements import statement
-from kanon_pg.tables.load import append_batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ LOG_COST_SPREAD = 0.7
 Indices = NDArray[np.int64]
 Weights = NDArray[np.float64]
 Words = NDArray[np.str_]
+Columns = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class _Admissions:
     cost: Weights
 
 
-def patients(people: int = PEOPLE, seed: int = SEED) -> pa.Table:
+def patients(people: int = PEOPLE, seed: int = SEED) -> Columns:
     """Generate the table, one row per admission, ordered by its day.
 
     Parameters
@@ -159,9 +161,9 @@ def patients(people: int = PEOPLE, seed: int = SEED) -> pa.Table:
 
     Returns
     -------
-    pyarrow.Table
-        Columns patient_id (int32), first_name, last_name, ssn (string), birth_date (date32), sex, zip,
-        ethnicity (string), admission_date (date32), ward, diagnosis (string), cost (decimal128(12, 2)).
+    mapping
+        Arrays of equal length: patient_id, first_name, last_name, ssn, birth_date, sex, zip, ethnicity,
+        admission_date, ward, diagnosis and cost, which has two decimals.
     """
     rng = np.random.default_rng(seed)
     place = region()
@@ -265,9 +267,7 @@ def _draw_ssn(rng: np.random.Generator, people: int) -> Words:
     return np.char.add(text, np.char.mod("%04d", 1 + serial))
 
 
-def _table(
-    rng: np.random.Generator, place: HomeRegion, persons: _People, admissions: _Admissions
-) -> pa.Table:
+def _table(rng: np.random.Generator, place: HomeRegion, persons: _People, admissions: _Admissions) -> Columns:
     people = len(persons.age)
     sexes = np.array([*place.sexes])
     female = np.where(sexes[persons.sex] == "X", rng.random(people) < 0.5, sexes[persons.sex] == "F")
@@ -288,22 +288,22 @@ def _table(
         "zip": np.array(place.zip_codes)[persons.zip_code],
         "ethnicity": np.array([*place.ethnicities])[persons.ethnicity],
     }
-    columns = {name: pa.array(values[admissions.person]) for name, values in of_person.items()}
-    columns["admission_date"] = pa.array(FIRST_DAY + admissions.day)
-    columns["ward"] = pa.array(np.array([ward.name for ward in place.wards])[admissions.ward])
-    columns["diagnosis"] = pa.array(admissions.diagnosis)
-    columns["cost"] = pa.array(admissions.cost).cast(pa.decimal128(12, 2))
-    return pa.table(columns)
+    columns = {name: values[admissions.person] for name, values in of_person.items()}
+    columns["admission_date"] = FIRST_DAY + admissions.day
+    columns["ward"] = np.array([ward.name for ward in place.wards])[admissions.ward]
+    columns["diagnosis"] = admissions.diagnosis
+    columns["cost"] = admissions.cost
+    return columns
 
 
-def create_patients(connection: Connection, patients: pa.Table) -> int:
+def create_patients(connection: Connection, patients: Columns) -> int:
     """Create the table `patients` and fill it by COPY, in the connection's transaction.
 
     Parameters
     ----------
     connection : psycopg.Connection
         Open, to a database that has no such table.
-    patients : pyarrow.Table
+    patients : mapping
         What `kanon_pg.admin.demo.patients.patients` returned.
 
     Returns
@@ -314,6 +314,14 @@ def create_patients(connection: Connection, patients: pa.Table) -> int:
     db = PsycopgDatabase(connection)
     db.execute(statement("demo_create_patients"))
     table = Identifier.of("patients")
-    rows = append_batches(connection, table, patients.column_names, patients.to_batches())
+    command = statement(
+        "copy_csv_in", table=table, names=[Identifier.of(name) for name in patients], nullable=[]
+    )
+    records = io.StringIO()
+    csv.writer(records).writerows(zip(*(values.tolist() for values in patients.values()), strict=True))
+    with connection.cursor() as cursor:
+        with cursor.copy(command.text.encode()) as copy:
+            copy.write(records.getvalue().encode())
+        rows = cursor.rowcount
     db.execute(statement("analyze", relation=table))
     return rows

@@ -26,7 +26,10 @@ UNPACKAGED = "unpackaged"
 from it applies all scripts, so that updating to it and from it repeats them."""
 
 EARLIER: tuple[str, ...] = ()
-"""Versions of the extension from which an update is offered."""
+"""Versions of the extension from which an update is offered: every one that was published, from 0.2.0 on.
+
+The update from each applies all scripts, which bring whatever an earlier version made up to date.
+"""
 
 _NOT_DUMPED = {"request", "version"}
 """Tables whose rows the installation or a single call made."""

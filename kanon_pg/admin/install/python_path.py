@@ -32,7 +32,7 @@ from kanon_pg.runner.compilation import share_compiled
 from kanon_pg.runner.launch import SOLVER_LIBRARIES, folder_of
 
 _REQUIRED = ("jinja2", "sqlglot", "numpy", "numba", "ortools", "networkx")
-_NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
+_NOT_NEEDED = {"absl-py", "immutabledict", "typing-extensions"}
 """What OR-Tools requires for modules of it that the solvers never load."""
 
 _LEFT_OUT = {"..", "tests", "__pycache__"}

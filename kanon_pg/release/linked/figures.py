@@ -69,17 +69,23 @@ def _line(number: str, steps: Sequence[int]) -> str:
     return f"(10 ^ ({digits} - 1))::bigint * (ARRAY{list(steps)})[{first}]"
 
 
-def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
-    """Return per row of the parent how many rows it has in a table, and what hangs on these."""
+def numbers(group: LinkedGroup, table: LinkedTable, grids: Sequence[int] = GRIDS) -> Fragment:
+    """Return per row of the parent how many rows it has in a table, and what hangs on these.
+
+    Parameters
+    ----------
+    grids : sequence of int
+        On which the numbers are told; on none, only what changes with them (``state``), which is fast.
+    """
     below = [
         {
             "alias": Identifier.of(f"c{number}"),
             "label": Literal(f"{one.name} "),
-            "numbers": numbers(group, one),
+            "numbers": numbers(group, one, grids),
         }
         for number, one in enumerate(group.known_below(table), 1)
     ]
-    grids = [
+    told = [
         {
             "name": Identifier.of(f"shape_{grid}"),
             "below": Identifier.of(f"below_{grid}"),
@@ -88,9 +94,9 @@ def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
             "shape": _shape(grid, has_more=bool(below)),
             "kept": Fragment(f"below_{grid}" if below else "0::bigint"),
         }
-        for grid in GRIDS
+        for grid in grids
     ]
-    return render("linked/numbers", typed=table.typed(), children=below, grids=grids, most=table.most)
+    return render("linked/numbers", typed=table.typed(), children=below, grids=told, most=table.most)
 
 
 def _shape(grid: int, *, has_more: bool) -> Fragment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.db.catalog import RelationFacts, describe
@@ -53,7 +53,7 @@ class PeopleOfTables:
     figures : tuple of NumbersFigure
         The numbers of rows that somebody could know.
     views : tuple of Identifier
-        Per figure what has it of each person, and a function of the same name that reads it.
+        Per figure what says whether it has changed, and a function of the same name that reads it.
     planned : LinkedFigures
         What the plan of the release takes from it.
     secret : str
@@ -122,14 +122,13 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     )
     rows = db.row(statement("estimate_rows"), str(root.identifier))["rows"]
     for figure, view in zip(figures, views, strict=True):
-        text = render("linked/figure", numbers=numbers(group, figure.table))
+        text = render("linked/figure", numbers=numbers(group, figure.table, ()))
         define_base(db, reader, view, text, rows=rows)
     with reading(db, root):
         require_single_values(db, columns)
         (people_count,) = db.read(statement("count_rows", relation=group.people.typed()))
         hierarchies = {
-            one.name: _hierarchy(db, one, view, people_count["rows"])
-            for one, view in zip(figures, views, strict=True)
+            one.name: _hierarchy(db, one, numbers(group, one.table), people_count["rows"]) for one in figures
         }
     for table in group.tables:
         facts = replace(table.facts, oid=root.oid)  # read by the reader of the person table
@@ -145,7 +144,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     further = [*(one.name for one in figures), *(one.name for one in columns)]
     _require_free(root, [*kept_columns, *keys], further)
     people = Identifier.of(BASES_SCHEMA, derived_name(name, token, "people"))
-    text = _people_text(group, kept_columns, zip(figures, views, strict=True), columns)
+    text = _people_text(group, kept_columns, figures, columns)
     define_base(db, reader, people, text, rows=rows)
     found = describe(db, str(people), OWNER).columns
     pseudonym = Pseudonym(Literal(secret), group.people.domain)
@@ -164,7 +163,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
 def _people_text(
     group: LinkedGroup,
     kept_columns: Sequence[str],
-    figures: Iterable[tuple[NumbersFigure, Identifier]],
+    figures: Sequence[NumbersFigure],
     columns: Sequence[ColumnFigure],
 ) -> Fragment:
     """Return the query of the view of people: columns of the person table, its key, and all figures."""
@@ -176,11 +175,11 @@ def _people_text(
         numbers=[
             {
                 "alias": Identifier.of(f"f{one.number}"),
-                "view": view,
+                "numbers": numbers(group, one.table, (0,)),
                 "name": Identifier.of(one.name),
                 "there": Identifier.of(one.there),
             }
-            for one, view in figures
+            for one in figures
         ],
         column_figures=column_parts(columns),
     )
@@ -225,14 +224,14 @@ def _require_free(root: RelationFacts, published: list[str], figures: list[str])
         taken.add(name)
 
 
-def _hierarchy(db: Database, figure: NumbersFigure, view: Identifier, people: int) -> FigureHierarchy:
+def _hierarchy(db: Database, figure: NumbersFigure, told: Fragment, people: int) -> FigureHierarchy:
     """Return the hierarchy of numbers of rows; a row that is left out costs as much as a suppressed cell."""
     lines = [
         {"value": of("n", grid), "name": Identifier.of(f"{kind}_{grid}")}
         for kind, of in (("own", label), ("kept", kept))
         for grid in GRIDS
     ]
-    found = db.read(statement("linked/different_numbers", view=view, lines=lines))
+    found = db.read(statement("linked/different_numbers", numbers=told, lines=lines))
     rows = sum(row["people"] * (row["kept_0"] + row["below_0"]) for row in found)
     weight = max(1.0, rows / max(1, people))
     return FigureHierarchy(json.dumps(figure.hierarchy(found)), figure.losses(found), weight)

@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE FUNCTION kanon.anonymize({{ anonymize.inner_parameters }}) RETURNS kanon.release_report
 LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS {{ python("releases.anonymize(*args)") }};
+AS {{ python("with_worker.releases.anonymize(*args)") }};
 COMMENT ON FUNCTION kanon.anonymize IS 'Publishes a release; called by kanon_anonymize.';
 
 CREATE OR REPLACE FUNCTION kanon.build_hierarchy({{ hierarchy_build.inner_parameters }}) RETURNS jsonb
@@ -13,7 +13,7 @@ COMMENT ON FUNCTION kanon.build_hierarchy IS 'Builds a hierarchy over a column; 
 
 CREATE OR REPLACE FUNCTION kanon.certificate({{ certificate.inner_parameters }}) RETURNS json
 LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS {{ python("releases.certificate(*args)") }};
+AS {{ python("with_worker.releases.certificate(*args)") }};
 COMMENT ON FUNCTION kanon.certificate IS 'Returns the certificate of a release; called by kanon_certificate.';
 
 CREATE OR REPLACE FUNCTION kanon.composition({{ composition.inner_parameters }}) RETURNS SETOF kanon.composition
@@ -66,7 +66,7 @@ COMMENT ON FUNCTION kanon.read_hierarchy IS 'Reads a hierarchy from a table; cal
 
 CREATE OR REPLACE FUNCTION kanon.refresh(release text) RETURNS void
 LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SECURITY DEFINER CALLED ON NULL INPUT SET search_path = pg_catalog, pg_temp
-AS {{ python("releases.refresh(*args)") }};
+AS {{ python("with_worker.releases.refresh(*args)") }};
 COMMENT ON FUNCTION kanon.refresh IS 'Brings a release up to date; called by kanon_refresh.';
 
 CREATE OR REPLACE FUNCTION kanon.show_hierarchy({{ hierarchy_show.inner_parameters }}) RETURNS SETOF text

@@ -52,6 +52,11 @@ def test_help_lists_every_command_without_importing_drivers_or_solvers() -> None
         assert entry.panel in done.stdout
 
 
+def test_what_asks_no_query_does_without_the_parser_of_queries() -> None:
+    program = "import sys, kanon_pg.cli.audit, kanon_pg.cli.release; sys.exit('sqlglot' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_version() -> None:
     assert CliRunner().invoke(app, ["--version"]).stdout == f"{__version__}\n"
 

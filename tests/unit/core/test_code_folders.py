@@ -110,6 +110,28 @@ def test_a_file_that_others_can_write_to_is_not_loaded(store, mode):
     assert code_folders.code_in(store, "one") is None
 
 
+@pytest.mark.parametrize("is_theirs", [True, False])
+def test_a_group_that_may_write_the_package_may_write_the_store(store, is_theirs):
+    """As where the umask is 002, whatever installed the package; a group with the store alone is refused."""
+    code = store.parents[1] / "__init__.py"
+    code.chmod(0o664 if is_theirs else 0o644)
+    for folder in (store, store.parent):
+        folder.chmod(0o775)
+    (store / "one").chmod(0o664)
+    assert code_folders.is_trusted(store) == is_theirs
+    assert code_folders.code_in(store, "one") == b"1"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_another_group_than_the_package_s_is_refused(store):
+    (store.parents[1] / "__init__.py").chmod(0o664)
+    store.chmod(0o775)
+    os.chown(store, -1, 65534)
+    assert not code_folders.is_trusted(store)
+    (store / "one").chmod(0o664)
+    assert code_folders.code_in(store, "one") is None
+
+
 def test_no_store(tmp_path):
     assert not code_folders.is_trusted(tmp_path / "package" / "_compiled" / "none")
     assert code_folders.code_in(tmp_path / "none", "one") is None

@@ -14,7 +14,7 @@ from kanon_pg.admin.demo.patients import patients, region
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    return patients()
+    return pa.table(patients())
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +52,13 @@ def test_nothing_is_missing(table: pa.Table) -> None:
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not(table: pa.Table) -> None:
-    assert patients().equals(table)
-    assert not patients(seed=7).equals(table)
+    assert pa.table(patients()).equals(table)
+    assert not pa.table(patients(seed=7)).equals(table)
 
 
 @pytest.mark.parametrize("count", [1, 2, 50])
 def test_any_number_of_people_can_be_generated(count: int) -> None:
-    assert pc.count_distinct(patients(people=count)["patient_id"]).as_py() == count
+    assert len(set(patients(people=count)["patient_id"])) == count
 
 
 def test_zip_codes_and_ethnicities_are_skewed(people: pa.Table) -> None:
@@ -93,7 +93,7 @@ def test_wards_suit_age_and_sex(table: pa.Table) -> None:
 
 
 def test_costs_are_skewed_to_the_right_and_differ_by_ward(table: pa.Table) -> None:
-    cost = table["cost"].cast(pa.float64()).to_numpy()
+    cost = table["cost"].to_numpy()
     assert cost.min() > 0
     assert cost.mean() > 1.15 * np.median(cost)
     ward = np.array(table["ward"].to_pylist())

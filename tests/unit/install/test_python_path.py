@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -165,3 +167,32 @@ def test_compiled_solvers_are_no_part_of_what_is_compared(
     monkeypatch.setattr(kanon_pg, "__file__", str(tmp_path / "__init__.py"))
     names = [name for name, _ in python_path._package_files() if not name.startswith("kanon_pg/_sql/")]
     assert names == ["kanon_pg/__init__.py"]
+
+
+def test_what_is_copied_suffices_for_every_library_that_workers_import() -> None:
+    """Also for what a library imports of another one, as OR-Tools does of pandas."""
+    copied = {
+        file.parts[0].partition(".")[0]
+        for distribution in python_path._distributions()
+        for file in distribution.files or ()
+    }
+    sources = (Path(kanon_pg.__file__).parent / "worker").rglob("*.py")
+    lines = {line.split("#")[0].strip() for file in sources for line in file.read_text().splitlines()}
+    imports = sorted(
+        line for line in lines if re.match(r"(from|import) (ortools|networkx|numba|numpy)", line)
+    )
+    assert any("cp_model" in line for line in imports)
+    program = f"""
+import sys
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {installed_modules() - copied}:
+            raise ImportError(f"{{name}} is not copied")
+sys.meta_path.insert(0, Refused())
+"""
+    subprocess.run([sys.executable, "-c", "\n".join([program, *imports])], check=True)
+
+
+def installed_modules() -> set[str]:
+    """Return the top-level modules of the distributions that are installed here."""
+    return set(importlib.metadata.packages_distributions()) - {"kanon_pg"}

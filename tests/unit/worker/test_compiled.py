@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kanon_pg.core.code_folders import CODE_FOLDER
 from kanon_pg.worker import compiled
 from kanon_pg.worker.compiled import inner_kernel, kernel
 
@@ -56,3 +57,18 @@ def test_no_call_compiles_anything():
     )
     assert not done.stdout, f"left out by warm_up: {done.stdout}"
     assert done.returncode == 0, done.stderr
+
+
+def test_code_that_is_there_is_loaded_without_what_a_compiler_needs(tmp_path: Path) -> None:
+    program = (
+        "import sys, numpy; from tests.unit.worker.test_compiled import _sum_of_copy; "
+        "print(_sum_of_copy(numpy.arange(5)), 'numba.np.arrayobj' in sys.modules)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(TOP), CODE_FOLDER: str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said == [b"10 True\n", b"10 False\n"]

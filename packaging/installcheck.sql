@@ -1,0 +1,12 @@
+SET lc_messages = 'C';
+SET client_min_messages = error;
+CREATE EXTENSION kanon_pg CASCADE;
+CREATE TABLE people AS SELECT 20 + i % 3 AS age, 1000 + i % 7 AS zip, 'd' || i % 5 AS diagnosis FROM generate_series(1, 60) AS i;
+SELECT kanon_declare('people', quasi_identifiers => '{age,zip}', sensitive => '{diagnosis}');
+SELECT release, k, rows FROM kanon_anonymize('people', 5);
+SELECT min(people) >= 5 AS in_classes FROM (SELECT count(*) AS people FROM safe.people GROUP BY age, zip) AS classes;
+SET ROLE kanon_analyst;
+SELECT count(*) FROM people;
+RESET ROLE;
+SELECT item, detail FROM kanon_install_check() WHERE NOT ok;
+DROP EXTENSION kanon_pg CASCADE;
