@@ -11,7 +11,6 @@ import sys
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -35,21 +34,12 @@ class CompiledSolvers(BuildHookInterface):
 
     def _compiled(self) -> Path:
         sys.path.insert(0, self.root)
-        # they need what the wheel needs
-        from kanon_pg.core.code_folders import copy_to_store  # noqa: PLC0415
-        from kanon_pg.core.solving import KERNELS  # noqa: PLC0415
-        from kanon_pg.runner.compilation import compile_ahead, compile_sets  # noqa: PLC0415
+        from kanon_pg.runner.compilation import compile_ahead  # noqa: PLC0415 - needs what the wheel needs
 
         report = compile_ahead(lambda phase, share: None)
         if not report.shared:
             raise RuntimeError(f"the solvers are compiled, but cannot be kept in {self.root}")
-        store = Path(report.store)
-        # Once more, which loads what is there: a kernel has the code of all that it calls in its own file, so
-        # that most files were needed for compiling alone.
-        with TemporaryDirectory() as folder:
-            compile_sets(KERNELS, Path(folder), lambda phase, share: None)
-            copy_to_store(KERNELS, (Path(folder), store), store)
-        return store
+        return Path(report.store)
 
 
 def _tag() -> str:

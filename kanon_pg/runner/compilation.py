@@ -80,7 +80,7 @@ def compile_ahead(
         among = folders(own)
         missing = tuple(one for one in KERNELS if one in sets and not is_complete(one, among))
         if missing:
-            compile_sets(missing, own, progress)
+            _compile(missing, own, progress)
         try:
             copy_to_store(_complete(among), among, store)
         except OSError:
@@ -116,7 +116,7 @@ def _working_folder() -> Iterator[Path]:
             shutil.rmtree(code.folder, ignore_errors=True)
 
 
-def compile_sets(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | None], None]) -> None:
+def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | None], None]) -> None:
     """Compile sets, in as many worker processes as there are processors; the first failure ends the others.
 
     A process takes one set after the other, because it keeps what numba itself has compiled (sorting, making
