@@ -41,7 +41,7 @@ from kanon_pg.audit.request import (
 from kanon_pg.before_after import reporting
 from kanon_pg.before_after.request import ReleaseReportRequest
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
-from kanon_pg.core.shown import Rows
+from kanon_pg.core.shown import ResultRows
 from kanon_pg.curves import Curve, CurveRequest
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, SERIALIZATION_FAILURE
@@ -321,10 +321,10 @@ def unlink(target: Target, child: str) -> None:
         db.row(statement("revoke_read"), oid)
 
 
-def links(target: Target) -> Rows:
+def links(target: Target) -> ResultRows:
     """Return all links between tables, by table."""
     with as_owner(target) as (db, _):
-        return Rows(linking.links(db))
+        return ResultRows(linking.links(db))
 
 
 def anonymize(
@@ -393,10 +393,10 @@ def erase(target: Target, release: str, *person: str) -> None:
         releasing.erase(db, release, person, role=role)
 
 
-def releases(target: Target) -> Rows:
+def releases(target: Target) -> ResultRows:
     """Return all releases with their certificates, by name."""
     with as_owner(target) as (db, _):
-        return Rows(releasing.releases(db))
+        return ResultRows(releasing.releases(db))
 
 
 def dump(target: Target, file: BinaryIO, *releases: str) -> DumpReport:
@@ -579,10 +579,10 @@ def drop_hierarchy(target: Target, hierarchy: str) -> None:
         storage.drop(db, hierarchy, role)
 
 
-def hierarchies(target: Target) -> Rows:
+def hierarchies(target: Target) -> ResultRows:
     """Return all stored hierarchies by name, in their latest versions."""
     with as_owner(target) as (db, _):
-        return Rows(operations.hierarchies(db))
+        return ResultRows(operations.hierarchies(db))
 
 
 def protect(
@@ -735,7 +735,7 @@ def answered_blocks(db: Database, text: str, parameters: Sequence[str | None] | 
     return Rest(Statement(blocks["rest"], ("jsonb",) * len(arguments)), arguments, tuple(blocks["notices"]))
 
 
-def ask(target: Target, text: str, parameters: Sequence[str | None] | None = None) -> Rows:
+def ask(target: Target, text: str, parameters: Sequence[str | None] | None = None) -> ResultRows:
     """Ask about protected tables through the functions in the server, as any analyst may.
 
     What the server says beside the answer is a warning.
@@ -758,7 +758,7 @@ def ask(target: Target, text: str, parameters: Sequence[str | None] | None = Non
         with mapped_errors(), connection.transaction():
             db = PsycopgDatabase(connection)
             rest = answered_blocks(db, text, given)
-            rows = Rows(db.rows(rest.statement, *rest.arguments))
+            rows = ResultRows(db.rows(rest.statement, *rest.arguments))
     finally:
         if isinstance(target, str):
             connection.close()
@@ -773,7 +773,7 @@ def query(
     parameters: Sequence[str | None] | None = (),
     *,
     ledger_folder: str | None = None,
-) -> Rows:
+) -> ResultRows:
     """Answer a query about relations, some protected: blocks are recorded, the rest runs as the login.
 
     Parameters
@@ -802,5 +802,5 @@ def query(
         warnings.warn(notice, stacklevel=2)
     with as_login(target, None) as db:
         if found.rows == "{}":  # it reads nothing about people, and has no parameter
-            return Rows(db.rows(Statement(found.sql)))
-        return Rows(db.rows(Statement(found.sql, ("jsonb",)), found.rows))
+            return ResultRows(db.rows(Statement(found.sql)))
+        return ResultRows(db.rows(Statement(found.sql, ("jsonb",)), found.rows))

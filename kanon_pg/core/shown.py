@@ -57,7 +57,7 @@ class Shown:
         return f"<table>{''.join(lines)}</table>{more}"
 
 
-class Rows(list[Mapping[str, Any]], Shown):
+class ResultRows(list[Mapping[str, Any]], Shown):
     """Rows of a query, which are mappings.
 
     Parameters

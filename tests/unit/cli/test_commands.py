@@ -115,7 +115,6 @@ def _refuse() -> None:
     [
         ("pyarrow", ["load", "people.csv", "people"]),
         ("pyarrow", ["export", "people", "people.csv"]),
-        ("pyarrow", ["demo"]),
         ("matplotlib", ["curve", "people", "--plot", "curve.png"]),
         ("matplotlib", ["curve", "people", "--plot", "curve.png", "--json"]),
     ],

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow
 import pytest
 
-from kanon_pg.core.shown import Rows
+from kanon_pg.core.shown import ResultRows
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InstallError
@@ -37,7 +37,7 @@ CURVE = Curve("t", 4, 4, 2, (HOSTILE,), 1.0, (POINT,))
 
 
 def test_rows_keep_their_types() -> None:
-    rows = Rows(
+    rows = ResultRows(
         [{"day": date(2026, 1, 2), "n": 1, "mean": Decimal("1.50")}, {"day": None, "n": 2, "mean": None}]
     )
     assert rows == list(rows)  # still a list of mappings
@@ -50,9 +50,9 @@ def test_rows_keep_their_types() -> None:
 
 
 def test_no_rows_have_columns_that_are_known() -> None:
-    assert Rows([], ["a"]).to_arrow().column_names == ["a"]
-    assert list(Rows([], ["a"]).to_pandas().columns) == ["a"]
-    assert Rows([])._repr_html_() == "<table></table>"
+    assert ResultRows([], ["a"]).to_arrow().column_names == ["a"]
+    assert list(ResultRows([], ["a"]).to_pandas().columns) == ["a"]
+    assert ResultRows([])._repr_html_() == "<table></table>"
 
 
 def test_a_curve_is_its_points() -> None:
@@ -66,7 +66,7 @@ def test_names_and_values_are_escaped() -> None:
     )
     classes = (ValueClass(1, HOSTILE, 5, 1),)
     grouped = Grouped("t", ("a",), "labels", 5, "rows", "c", 1, 1, 1.0, True, "m", "b", classes, ())
-    for shown in (Rows([{HOSTILE: HOSTILE}]), CURVE, grouped):
+    for shown in (ResultRows([{HOSTILE: HOSTILE}]), CURVE, grouped):
         html = shown._repr_html_()
         assert ESCAPED in html
         assert "<script" not in html
@@ -80,7 +80,7 @@ def test_names_and_values_are_escaped() -> None:
 
 
 def test_long_results_say_how_long_they_are() -> None:
-    html = Rows({"n": n} for n in range(1234))._repr_html_()
+    html = ResultRows({"n": n} for n in range(1234))._repr_html_()
     assert "<td>99</td>" in html
     assert "<td>100</td>" not in html
     assert "1,234 rows" in html
