@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
-from importlib.util import cache_from_source
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ from kanon_pg.runner.compilation import share_compiled
 from kanon_pg.runner.launch import SOLVER_LIBRARIES, folder_of
 
 _REQUIRED = ("jinja2", "sqlglot", "numpy", "numba", "ortools", "networkx")
+_USED_IF_THERE = ("opendp",)
+"""Libraries of extras that the server uses, too: noise."""
+
 _NOT_NEEDED = {"absl-py", "immutabledict", "typing-extensions"}
 """What OR-Tools requires for modules of it that the solvers never load."""
 
@@ -93,7 +96,7 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
 def _distributions() -> list[metadata.Distribution]:
     """Return the required distributions and, transitively, what they require without extras."""
     found: dict[str, metadata.Distribution] = {}
-    waiting = list(_REQUIRED)
+    waiting = [*_REQUIRED, *(name for name in _USED_IF_THERE if find_spec(name) is not None)]
     while waiting:
         name = waiting.pop().lower().replace("_", "-")
         if name in found:

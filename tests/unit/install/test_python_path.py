@@ -169,19 +169,21 @@ def test_compiled_solvers_are_no_part_of_what_is_compared(
     assert names == ["kanon_pg/__init__.py"]
 
 
-def test_what_is_copied_suffices_for_every_library_that_workers_import() -> None:
+def test_what_is_copied_suffices_for_every_library_that_the_server_imports() -> None:
     """Also for what a library imports of another one, as OR-Tools does of pandas."""
     copied = {
         file.parts[0].partition(".")[0]
         for distribution in python_path._distributions()
         for file in distribution.files or ()
     }
-    sources = (Path(kanon_pg.__file__).parent / "worker").rglob("*.py")
+    package = Path(kanon_pg.__file__).parent
+    sources = [*(package / "worker").rglob("*.py"), *(package / "queries").rglob("*.py")]
     lines = {line.split("#")[0].strip() for file in sources for line in file.read_text().splitlines()}
     imports = sorted(
-        line for line in lines if re.match(r"(from|import) (ortools|networkx|numba|numpy)", line)
+        line for line in lines if re.match(r"(from|import) (ortools|networkx|numba|numpy|opendp)", line)
     )
     assert any("cp_model" in line for line in imports)
+    assert any("opendp" in line for line in imports)
     program = f"""
 import sys
 class Refused:
