@@ -139,7 +139,9 @@ people (oid) AS (
     SELECT u.relation::oid FROM kanon.queryable AS q
     CROSS JOIN LATERAL (VALUES (q.relation), (q.parent), (q.people)) AS u (relation)
     UNION
-    SELECT i.inhrelid FROM people AS p INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = p.oid
+    -- who may read a parent reads the rows of its children
+    SELECT u.oid FROM people AS p INNER JOIN pg_catalog.pg_inherits AS i ON p.oid IN (i.inhparent, i.inhrelid)
+    CROSS JOIN LATERAL (VALUES (i.inhparent), (i.inhrelid)) AS u (oid)
 )
 SELECT pg_catalog.format('%I %s', r.rolname, w.what) AS what
 FROM roles AS r

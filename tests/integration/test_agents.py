@@ -44,6 +44,8 @@ select kanon_declare('visits', identifiers => '{{id,patient}}', quasi_identifier
 create table staff (id integer primary key, shift text);
 insert into staff select i, 's' || i % 2 from generate_series(1, 500) as i;
 select kanon_declare('staff', quasi_identifiers => '{{shift}}', entity => 'id');
+create table everybody (id integer, shift text);
+alter table staff inherit everybody;
 create table secrets (word text);
 insert into secrets values ('sesame');
 create table walls (ward text primary key, color text);
@@ -251,7 +253,7 @@ def test_who_may_do_more_is_refused(world: World, clauses: str) -> None:
         assert re.search(r"is more than an analyst|may create roles|permission denied", world.refusal(wrong))
 
 
-@pytest.mark.parametrize("right", ["select on patients", "select (kind) on visits"])
+@pytest.mark.parametrize("right", ["select on patients", "select (kind) on visits", "select on everybody"])
 def test_who_may_read_a_base_table_is_refused_from_then_on(world: World, right: str) -> None:
     world.admin.execute(f"grant {right} to {world.agent}")
     try:
