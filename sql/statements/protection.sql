@@ -123,6 +123,13 @@ SELECT q.relation::text AS relation, q.k, q.people::text AS people, q.parent::te
     coalesce(q.columns, '[]')::text AS columns
 FROM kanon.queryable AS q ORDER BY q.relation::text
 
+-- name: more_than_calculating(text[]): Names among some of functions that may write, wait, ask a query or run a text. Of those that
+-- call themselves stable PostgreSQL's own are believed: those of extensions run texts, too.
+SELECT DISTINCT p.proname::text AS name FROM pg_catalog.pg_proc AS p
+WHERE p.proname = ANY($1::text []::name [])
+    AND (p.provolatile = 'v' OR (p.provolatile = 's' AND p.pronamespace <> 'pg_catalog'::regnamespace))
+ORDER BY 1
+
 -- name: beyond_asking(): What the login may do beyond asking, in any role that it can take: none of it is for a program that asks
 -- what a model writes. A few of all that there is.
 WITH RECURSIVE roles AS (
@@ -132,7 +139,9 @@ people (oid) AS (
     SELECT u.relation::oid FROM kanon.queryable AS q
     CROSS JOIN LATERAL (VALUES (q.relation), (q.parent), (q.people)) AS u (relation)
     UNION
-    SELECT i.inhrelid FROM people AS p INNER JOIN pg_catalog.pg_inherits AS i ON i.inhparent = p.oid
+    -- who may read a parent reads the rows of its children
+    SELECT u.oid FROM people AS p INNER JOIN pg_catalog.pg_inherits AS i ON p.oid IN (i.inhparent, i.inhrelid)
+    CROSS JOIN LATERAL (VALUES (i.inhparent), (i.inhrelid)) AS u (oid)
 )
 SELECT pg_catalog.format('%I %s', r.rolname, w.what) AS what
 FROM roles AS r

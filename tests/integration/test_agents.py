@@ -44,6 +44,8 @@ select kanon_declare('visits', identifiers => '{{id,patient}}', quasi_identifier
 create table staff (id integer primary key, shift text);
 insert into staff select i, 's' || i % 2 from generate_series(1, 500) as i;
 select kanon_declare('staff', quasi_identifiers => '{{shift}}', entity => 'id');
+create table everybody (id integer, shift text);
+alter table staff inherit everybody;
 create table secrets (word text);
 insert into secrets values ('sesame');
 create table walls (ward text primary key, color text);
@@ -167,6 +169,7 @@ def test_the_budget_ends(world: World) -> None:
 
 
 _NOISY = "answered with noise: costs 0 of the account"
+_REST = "select n, q::text from (select count(*) as n from patients) as x"
 ATTACKS = {
     "another kind of statement": "delete from patients",
     "two statements": f"{COUNT}; delete from walls",
@@ -183,6 +186,15 @@ ATTACKS = {
     "a comment that says noise": f"select count(*) from staff -- b1, {_NOISY}",
     "a text that says noise": f"select count(*) from staff where shift <> '\n-- b1, {_NOISY}'",
     "no table of people": "select color from walls",
+    "another query in the rest": f"{_REST}, kanon_query('select count(*) from staff') as q",
+    "another query, quoted": f"{_REST}, \"kanon_query\" /* */ ('select count(*) from staff') as q",
+    "a text that is run": f"{_REST}, query_to_xml('table walls', true, true, '') as q",
+    "another check": f"{_REST}, kanon_check_query('select count(*) from staff') as q",
+    "a setting": f"{_REST}, set_config('search_path', 'kanon', false) as q",
+    "a lock": f"{_REST}, pg_advisory_lock(7) as q",
+    "a large object": f"{_REST}, lo_create(0) as q",  # which older servers take for reading
+    "a message in the log of writes": f"{_REST}, pg_logical_emit_message(false, 'a', 'b') as q",
+    "sleep": f"{_REST}, pg_sleep(9) as q",
     "a NUL": "select count(*) from patients where ward = '\0'",
     "nothing": "",
 }
@@ -203,20 +215,18 @@ def attacked(world: World) -> dict[str, Any]:
     answers = world.ask(*ATTACKS.values(), options=("--epsilon", "100"))
     assert world.admin.execute("select count(*) from walls").fetchone() == (1,)
     assert world.admin.execute("select count(*) from patients").fetchone() == (4000,)
+    left = "select (select count(*) from pg_locks where locktype = 'advisory' and objid = 7)"
+    assert world.admin.execute(f"{left} + (select count(*) from pg_largeobject_metadata)").fetchone() == (0,)
     return dict(zip(ATTACKS.values(), answers, strict=True))
 
 
-def test_no_call_leaves_anything_to_the_next(world: World) -> None:
+def test_long_answers_are_cut(world: World) -> None:
     answers = world.ask(
-        "select count(*), set_config('search_path', 'kanon', false), pg_advisory_lock(7) from patients",
-        "select count(*), lo_create(0) from patients",  # which older servers take for reading
         COUNT,
         "select g, (select count(*) from patients) as n from generate_series(1, 1000000) as g",
     )
-    assert [len(one["rows"]) for one in answers] == [1, 1, 4, 1000]
+    assert [len(one["rows"]) for one in answers] == [4, 1000]
     assert answers[-1]["notes"][-1] == "These are the first 1000 rows; there are more."
-    left = "select (select count(*) from pg_locks where locktype = 'advisory' and objid = 7)"
-    assert world.admin.execute(f"{left} + (select count(*) from pg_largeobject_metadata)").fetchone() == (0,)
 
 
 LOGINS = {
@@ -243,7 +253,7 @@ def test_who_may_do_more_is_refused(world: World, clauses: str) -> None:
         assert re.search(r"is more than an analyst|may create roles|permission denied", world.refusal(wrong))
 
 
-@pytest.mark.parametrize("right", ["select on patients", "select (kind) on visits"])
+@pytest.mark.parametrize("right", ["select on patients", "select (kind) on visits", "select on everybody"])
 def test_who_may_read_a_base_table_is_refused_from_then_on(world: World, right: str) -> None:
     world.admin.execute(f"grant {right} to {world.agent}")
     try:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 from kanon_pg.db.identifiers import Identifier, Literal
@@ -25,7 +25,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnknownName
 from kanon_pg.queries.reading.facts import Column, Facts, Link, Protection, Relation, Role, Volatility
-from kanon_pg.queries.reading.scanner import Token, scan, words
+from kanon_pg.queries.reading.scanner import Token, calls_in, scan, words
 
 READER = "kanon_reader"
 """The role that reads what queries are about."""
@@ -88,11 +88,7 @@ def load_relation(db: Database, schema: str, name: str, role: str) -> Relation:
 
 
 def _functions(db: Database, tokens: Sequence[Token]) -> Mapping[str, Volatility]:
-    calls = [
-        (token.text, number)
-        for number, (token, following) in enumerate(pairwise(tokens))
-        if token.kind in {"name", "word"} and following.kind == "sign" and following.text == "("
-    ]
+    calls = list(calls_in(tokens))
     names = sorted({name for name, _ in calls})
     clocked = {name for name, number in calls if _arguments(tokens, number + 1) < _WITH_A_CLOCK.get(name, 0)}
     volatilities = {name: _GRAMMAR[name] for name in names if name in _GRAMMAR}

@@ -7,8 +7,9 @@ string of a name that only this module gives.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.queries.reading.findings import Refusal
@@ -127,6 +128,13 @@ def scan(text: str) -> tuple[Token, ...]:
         if token.text == ";" and token.kind == "sign":
             raise Refusal("Q002", token.start, "Only one statement can be run.", "Run each query by itself.")
     return tuple(tokens)
+
+
+def calls_in(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+    """Yield what may be the name of a called function, and its number among the tokens."""
+    for number, (token, following) in enumerate(pairwise(tokens)):
+        if token.kind in {"name", "word"} and following.kind == "sign" and following.text == "(":
+            yield token.text, number
 
 
 def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = ()) -> Scanned:
