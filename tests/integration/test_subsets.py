@@ -99,3 +99,17 @@ def test_no_certificate_is_written(ring: Interface) -> None:
     ring.anonymize("ring", 2, subsets=1)
     with pytest.raises(KanonError, match="subsets"):
         ring.certificate("ring")
+
+
+def test_all_but_one_of_many_columns_are_counted(interface: Interface) -> None:
+    """Of 40 columns 39 can be chosen in 40 ways, any number of them in 2 to the power of 40."""
+    names = [f"c{number}" for number in range(40)]
+    columns = ", ".join(f"i % 2 as {name}" for name in names)
+    interface.connection.execute(
+        f"create table wide as select {columns} from generate_series(1, 8) as i".encode()
+    )
+    interface.declare("wide", quasi_identifiers=names)
+    assert interface.anonymize("wide", 4, subsets=39).smallest_class == 4
+    interface.connection.execute("set statement_timeout = '30s'")
+    found = interface.connection.execute("select * from kanon.small_release_classes('wide')").fetchone()
+    assert found == (4, 0, 0, 0, None)
