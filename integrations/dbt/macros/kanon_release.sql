@@ -26,6 +26,9 @@ it is one transaction.
     );
   {%- endcall %}
   {%- set stored = kanon_pg.is_relation(private) -%}
+  {% if stored and not kanon_pg.is_own(private) %}
+    {{ exceptions.raise_compiler_error(private ~ " belongs to somebody else, who could read the rows; nothing was changed.") }}
+  {% endif %}
   {%- set roles = kanon_pg.literal(tojson(
     [config.get("quasi_identifiers"), config.get("sensitive"), config.get("insensitive"), config.get("hierarchies")]
   )) -%}
@@ -118,6 +121,13 @@ it is one transaction.
   {% for release in releases.columns[0].values() %}
     {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
   {% endfor %}
+{% endmacro %}
+
+
+{% macro is_own(relation) %}
+  {{ return(kanon_pg.is_true(
+    "(select relowner = current_user::regrole from pg_class where oid = " ~ kanon_pg.regclass(relation) ~ ")"
+  )) }}
 {% endmacro %}
 
 
