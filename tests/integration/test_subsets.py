@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InputError, KanonError
+from kanon_pg.reports.release import release_page
 from tests.fixtures.interfaces import Interface
 
 CYCLE = [(place, (place + step) % 6) for place in range(6) for step in (0, 1)]
@@ -113,3 +114,9 @@ def test_all_but_one_of_many_columns_are_counted(interface: Interface) -> None:
     interface.connection.execute("set statement_timeout = '30s'")
     found = interface.connection.execute("select * from kanon.small_release_classes('wide')").fetchone()
     assert found == (4, 0, 0, 0, None)
+
+
+def test_its_report_promises_no_more(ring: Interface) -> None:
+    ring.anonymize("ring", 2, subsets=1)
+    found = ring.release_report("ring")
+    assert "any 1 of its quasi-identifiers everybody" in release_page(found).verdict
