@@ -24,7 +24,7 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, every_error
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DEFECT, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.noise.mechanism import Loss, capacity, epsilon_of
-from kanon_pg.queries.reading.scanner import calls_in, scan
+from kanon_pg.queries.reading.scanner import functions_in, scan
 
 MOST_ROWS = 1000
 """Longest answer in rows."""
@@ -180,7 +180,7 @@ class Agent:
             )
         if row["accepted"]:
             # the rest runs with the login's rights, which are to ask: a function could ask once more
-            names = sorted({name for name, _ in calls_in(scan(sql))})
+            names = sorted(functions_in(scan(sql)))
             findings += [
                 f"{more['name']} is called, which may do more than calculate."
                 for more in db.rows(statement("more_than_calculating"), names)

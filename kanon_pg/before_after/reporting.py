@@ -107,6 +107,7 @@ def _head(record: ReleaseRecord, facts: Row, parameters: Mapping[str, Any], tabl
         "view": facts["view"],
         "table": facts["base"],
         "k": record.k,
+        **({} if record.subsets is None else {"subsets": record.subsets}),
         "entity": record.entity,
         "published_by": facts["published_by"],
         "published_at": facts["published_at"],

@@ -76,7 +76,7 @@ def release_page(report: Report, *, made: datetime | None = None) -> Document:
     return Document(
         title=f"What {name} keeps of its table",
         subtitle=_subtitle(report),
-        verdict=f"By its quasi-identifiers everybody in {name} is among at least {report['k']} people."
+        verdict=f"By {_known(report)} everybody in {name} is among at least {report['k']} people."
         if "columns" in report
         else report["notes"][0],
         is_bad="columns" not in report,
@@ -100,6 +100,11 @@ def _subtitle(report: Report) -> str:
         f"{table}; published {report['published_at']}{refreshed} (UTC) by {report['published_by']}{version}; "
         f"k = {report['k']}."
     )
+
+
+def _known(report: Report) -> str:
+    some = report.get("subsets")
+    return "its quasi-identifiers" if some is None else f"any {some} of its quasi-identifiers"
 
 
 def _in_short(report: Report) -> Iterator[str]:

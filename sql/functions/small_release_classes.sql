@@ -22,7 +22,11 @@ BEGIN
                     SELECT '{}'::integer[]
                     UNION ALL
                     SELECT c.places || place FROM chosen AS c
-                    CROSS JOIN generate_series(coalesce(c.places[cardinality(c.places)], 0) + 1, cardinality(one.quasi_identifiers)) AS place
+                    -- as far as there are places left for the rest
+                    CROSS JOIN generate_series(
+                        coalesce(c.places[cardinality(c.places)], 0) + 1,
+                        cardinality(one.quasi_identifiers) - (one.parameters ->> 'subsets')::integer + cardinality(c.places) + 1
+                    ) AS place
                     WHERE cardinality(c.places) < (one.parameters ->> 'subsets')::integer
                 )
                 SELECT string_agg(

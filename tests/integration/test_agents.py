@@ -188,6 +188,10 @@ ATTACKS = {
     "no table of people": "select color from walls",
     "another query in the rest": f"{_REST}, kanon_query('select count(*) from staff') as q",
     "another query, quoted": f"{_REST}, \"kanon_query\" /* */ ('select count(*) from staff') as q",
+    "another query as if it were a column": (
+        "select n, (q.t).kanon_query from (select count(*) as n from patients) as x,"
+        " (select 'select count(*) from staff'::text as t) as q"
+    ),
     "a text that is run": f"{_REST}, query_to_xml('table walls', true, true, '') as q",
     "another check": f"{_REST}, kanon_check_query('select count(*) from staff') as q",
     "a setting": f"{_REST}, set_config('search_path', 'kanon', false) as q",

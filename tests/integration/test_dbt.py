@@ -187,6 +187,30 @@ def test_a_build_that_fails_changes_nothing(project: Project) -> None:
     assert project.rows("select to_regclass('marts__private.people__dbt_tmp')") == [(None,)]
 
 
+def test_a_release_of_another_name_replaces_the_one_before(project: Project) -> None:
+    project.dbt("run")
+    project.write("people.sql", RELEASE.replace("k=5", 'k=5, release="renamed"'))
+    try:
+        project.dbt("run")
+        assert project.rows("select release from kanon.releases") == [("renamed",)]
+        assert project.rows("select to_regclass('safe.people')") == [(None,)]
+    finally:
+        project.write("people.sql", RELEASE)
+        project.dbt("run", "--full-refresh")
+
+
+def test_no_row_goes_into_a_table_of_somebody_else(project: Project) -> None:
+    project.dbt("run")
+    user = project.rows("select tableowner from pg_tables where schemaname = 'marts__private'")[0][0]
+    project.admin.execute("alter table marts__private.people owner to current_user")
+    project.admin.execute(f"grant all on marts__private.people to {user}; truncate marts__private.people")
+    try:
+        assert "belongs to somebody else" in project.dbt("run", fails=True)
+        assert project.rows("select count(*) from marts__private.people") == [(0,)]
+    finally:
+        project.admin.execute(f"alter table marts__private.people owner to {user}")
+
+
 def test_failing_tests_name_columns_and_no_values(project: Project) -> None:
     project.write("copied.sql", "select age, zip, diagnosis from {{ source('raw', 'people') }}")
     project.write("copied.yml", FAILING)

@@ -26,6 +26,9 @@ it is one transaction.
     );
   {%- endcall %}
   {%- set stored = kanon_pg.is_relation(private) -%}
+  {% if stored and not kanon_pg.is_own(private) %}
+    {{ exceptions.raise_compiler_error(private ~ " belongs to somebody else, who could read the rows; nothing was changed.") }}
+  {% endif %}
   {%- set roles = kanon_pg.literal(tojson(
     [config.get("quasi_identifiers"), config.get("sensitive"), config.get("insensitive"), config.get("hierarchies")]
   )) -%}
@@ -53,6 +56,8 @@ it is one transaction.
     {{ exceptions.raise_compiler_error("The release of " ~ this ~ " is not k-anonymous; nothing was changed.") }}
   {% endif %}
   {% do run_query("create or replace view " ~ published ~ " as select * from " ~ safe) %}
+  {#- nobody brings a release of another name up to date -#}
+  {% do kanon_pg.drop_releases(private, release) %}
 
   {% do apply_grants(published, config.get("grants"), should_revoke(existing, full_refresh_mode=not fits)) %}
   {% do persist_docs(published, model) %}
@@ -100,14 +105,29 @@ it is one transaction.
 
 
 {% macro forget(private) %}
-  {%- set releases = run_query("select release from kanon.releases where base = " ~ kanon_pg.regclass(private)) -%}
-  {% for release in releases.columns[0].values() %}
-    {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
-  {% endfor %}
+  {% do kanon_pg.drop_releases(private) %}
   {% if kanon_pg.is_true("exists (select from kanon.declarations where relation = " ~ kanon_pg.regclass(private) ~ ")") %}
     {% do run_query("select kanon_undeclare(" ~ kanon_pg.regclass(private) ~ ")") %}
   {% endif %}
   {% do run_query("drop table " ~ private) %}
+{% endmacro %}
+
+
+{# Drops the releases of a private table, but for one. #}
+{% macro drop_releases(private, kept="") %}
+  {%- set releases = run_query(
+    "select release from kanon.releases where base = " ~ kanon_pg.regclass(private) ~ " and release <> " ~ kanon_pg.literal(kept)
+  ) -%}
+  {% for release in releases.columns[0].values() %}
+    {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
+  {% endfor %}
+{% endmacro %}
+
+
+{% macro is_own(relation) %}
+  {{ return(kanon_pg.is_true(
+    "(select relowner = current_user::regrole from pg_class where oid = " ~ kanon_pg.regclass(relation) ~ ")"
+  )) }}
 {% endmacro %}
 
 

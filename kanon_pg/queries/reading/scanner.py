@@ -137,6 +137,12 @@ def calls_in(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
             yield token.text, number
 
 
+def functions_in(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return what may be names of called functions; a.b calls function b as well, if a has no column b."""
+    named = (token.text for dot, token in pairwise(tokens) if dot.kind == "sign" and dot.text == ".")
+    return frozenset((*(name for name, _ in calls_in(tokens)), *named))
+
+
 def take_out_constants(tokens: Sequence[Token], values: Sequence[str | None] = ()) -> Scanned:
     """Return a text of the tokens in which strings of our own stand for constants, and for parameters."""
     pieces: list[str] = []

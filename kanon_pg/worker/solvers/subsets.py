@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from kanon_pg.worker.solvers.heuristics import search_greedily
 BY_HITTING_SETS = "hitting sets of rare combinations"
 
 _MOST_MASKS = 1 << 14
+_MOST_SETS = 1 << 10
+"""Sets of columns that a bound looks at: all but one of 30 columns have 2 to the power of 30."""
+
 _WORD = 64
 _ALL = (1 << _WORD) - 1
 
@@ -193,16 +196,21 @@ def _bound(table: RowTypeTable, k: int, most: int, clock: Clock) -> float:
     Let a row show all of a set S' of at most m columns. All who share its combination of some m columns that
     contain S' show its values on S', and so have them. If fewer than k people have these values in the table,
     that is refused: the row suppresses a column of each S' whose values are so rare. So it costs no less than
-    the cheapest set of columns that hits all these, and all rows together no less than the sum of that.
+    the cheapest set of columns that hits all these, and all rows together no less than the sum of that. This
+    is true of some of these sets as well, if there are too many, or no time for all.
 
     Sets of columns are tried in the order of their costs. Where that ends early, for the rows that none has
     hit, the cost of the last one is less than theirs, or equal to it.
     """
-    sets = [one for size in range(1, most + 1) for one in combinations(range(table.width), size)]
+    sizes = (most, *range(1, most))  # the largest are rare most often
+    every = (one for size in sizes for one in combinations(range(table.width), size))
+    sets = list(islice(every, _MOST_SETS))
     words = -(-len(sets) // _WORD)
     rare = np.zeros((words, len(table)), dtype=np.uint64)
     holding = np.zeros((table.width, words), dtype=np.uint64)
     for number, columns in enumerate(sets):
+        if clock.is_over():
+            break
         word, bit = number // _WORD, np.uint64(1 << number % _WORD)
         is_rare = _people(table, table.hashes[list(columns)].sum(axis=0)) < k
         rare[word, is_rare] |= bit

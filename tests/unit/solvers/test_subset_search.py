@@ -7,8 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.solvers.subsets import _by_cost
 from kanon_pg.worker.verification.recount import require_subsets
 from tests.fixtures.packing import pack
@@ -53,3 +55,11 @@ def test_all_sets_come_once_and_none_before_a_cheaper_one() -> None:
     assert sorted(sorted(chosen) for _, chosen in found) == sorted(map(sorted, everything))
     costs = [cost for cost, _ in found]
     assert costs == sorted(costs) == [sum(weights[place] for place in chosen) for _, chosen in found]
+
+
+def test_a_bound_looks_at_some_of_too_many_sets() -> None:
+    """Of 40 columns all but one can be chosen in 40 ways, any number of them in 2 to the power of 40."""
+    rows = [tuple((row >> column % 4) % 2 for column in range(40)) for row in range(16)]
+    outcome = solve(pack(rows), SolveRequest(2, subsets=39))
+    assert outcome.lower_bound is not None
+    assert 0 < outcome.lower_bound <= outcome.weighted_cost
