@@ -135,9 +135,11 @@ def render(name: str, /, **parts: Any) -> Fragment:
 
 
 def compiled_templates() -> tuple[str, ...]:
-    """Compile all statements that are templates; returns the names of the files that keep the code."""
-    for name, (source, _) in named_statements().items():
-        if _TAG.search(source):
+    """Compile all statements and scripts that are templates; returns the names of the files with the code."""
+    files = (path.relative_to(sql_root()).with_suffix("") for path in sorted(sql_root().rglob("*.sql")))
+    scripts = (path.as_posix() for path in files if path.parts[0] != "statements")
+    for name in (*named_statements(), *scripts):
+        if _TAG.search(_source(name)):
             _environment().get_template(name)
     kept: Any = _environment().bytecode_cache
     return tuple(kept.used)
