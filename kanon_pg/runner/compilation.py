@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 import shutil
 import threading
@@ -25,7 +27,7 @@ from kanon_pg.core.code_folders import (
     store_of,
 )
 from kanon_pg.core.solving import KERNELS
-from kanon_pg.db.statements import compiled_templates
+from kanon_pg.db.statements import compiled_templates, sql_root
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_free_memory
@@ -33,8 +35,14 @@ from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
 
 _COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
 
-_TEMPLATES = "templates"
-"""A set that no worker compiles: the SQL that is filled in."""
+
+@functools.cache
+def _templates() -> str:
+    """Return the name of a set that no worker compiles: the SQL that is filled in, as it is now."""
+    digest = hashlib.sha256()
+    for file in sorted(sql_root().rglob("*.sql")):
+        digest.update(file.read_bytes())
+    return f"templates{digest.hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +87,15 @@ def compile_ahead(
         A worker cannot be started, or failed.
     """
     store = own_store()
-    if is_trusted(store) and all(is_complete(one, (store,)) for one in (*sets, _TEMPLATES)):
+    if is_trusted(store) and all(is_complete(one, (store,)) for one in (*sets, _templates())):
         return CompilationReport(str(store), (), shared=True)
     with _working_folder() as own:
         among = folders(own)
         missing = tuple(one for one in KERNELS if one in sets and not is_complete(one, among))
         if missing:
             _compile(missing, own, progress)
-        if not is_complete(_TEMPLATES, among):
-            mark(own, _TEMPLATES).write_text("\n".join(compiled_templates()))
+        if not is_complete(_templates(), among):
+            mark(own, _templates()).write_text("\n".join(compiled_templates()))
         try:
             copy_to_store(_complete(among), among, store)
         except OSError:
@@ -110,7 +118,7 @@ def share_compiled(package: Path) -> None:
 
 
 def _complete(among: tuple[Path, ...]) -> tuple[str, ...]:
-    return tuple(one for one in (*KERNELS, _TEMPLATES) if is_complete(one, among))
+    return tuple(one for one in (*KERNELS, _templates()) if is_complete(one, among))
 
 
 @contextmanager
