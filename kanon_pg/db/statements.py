@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import jinja2
 
 _TAG = re.compile(r"\{[{%#]")
+_INCLUDED = re.compile(r'{% include "([^"]+)"')
 _NAME = re.compile(r"^-- name: ([\w/]+)\((.*?)\):.*\n(?:--.*\n)*", re.MULTILINE)
 
 _AFTER_TEXT = re.compile(r"^(?!\s*\{% (?!include)[^%]*%\}$)(.*) %\}$", re.MULTILINE)
@@ -138,8 +139,10 @@ def compiled_templates() -> tuple[str, ...]:
     """Compile all statements and scripts that are templates; returns the names of the files with the code."""
     files = (path.relative_to(sql_root()).with_suffix("") for path in sorted(sql_root().rglob("*.sql")))
     scripts = (path.as_posix() for path in files if path.parts[0] != "statements")
-    for name in (*named_statements(), *scripts):
-        if _TAG.search(_source(name)):
+    sources = {name: _source(name) for name in (*named_statements(), *scripts)}
+    included = {name for source in sources.values() for name in _INCLUDED.findall(source)}
+    for name, source in sources.items():
+        if name in included or _TAG.search(source):
             _environment().get_template(name)
     kept: Any = _environment().bytecode_cache
     return tuple(kept.used)
