@@ -27,6 +27,7 @@ from kanon_pg.core.code_folders import (
     store_of,
 )
 from kanon_pg.core.solving import KERNELS
+from kanon_pg.db import statements
 from kanon_pg.db.statements import compiled_templates, sql_root
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
@@ -40,7 +41,7 @@ _COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "
 def _templates() -> str:
     """Return the name of a set that no worker compiles: the SQL that is filled in, as it is now."""
     digest = hashlib.sha256()
-    for file in sorted(sql_root().rglob("*.sql")):
+    for file in (Path(statements.__file__), *sorted(sql_root().rglob("*.sql"))):
         digest.update(file.read_bytes())
     return f"templates{digest.hexdigest()[:16]}"
 
