@@ -101,11 +101,11 @@ class _Shown:
             clock.heartbeat()
             score = np.where(self._hidden, 0.0, members @ found.astype(np.float32))
             score /= self._weights
-            column = score.argmax(axis=0)
+            best = score.argmax(axis=0)
             rows = np.flatnonzero(score.max(axis=0) > 0)
             before = self._hidden.copy()
             if rows.size:
-                self._hidden[column[rows], rows] = True
+                self._hidden[best[rows], rows] = True
             else:
                 self._bring_others(int(found.any(axis=1).argmax()))
             changed = (before != self._hidden).any(axis=1)
@@ -212,7 +212,7 @@ def _bound(table: RowTypeTable, k: int, most: int, clock: Clock) -> float:
         if clock.is_over():
             break
         word, bit = number // _WORD, np.uint64(1 << number % _WORD)
-        is_rare = _people(table, table.hashes[list(columns)].sum(axis=0)) < k
+        is_rare = _people(table, table.hashes[list(columns)].sum(axis=0, dtype=np.uint64)) < k
         rare[word, is_rare] |= bit
         holding[list(columns), word] |= bit
         table.heartbeat()
