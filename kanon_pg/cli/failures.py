@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kanon_pg.errors import InstallError
+from kanon_pg.core.extras import EXTRAS, missing
 
 
 @contextmanager
@@ -33,17 +33,6 @@ def known_errors() -> Iterator[None]:
                 raise
 
 
-_EXTRAS = {
-    "matplotlib": "plots",
-    "pyarrow": "files",
-    "ruamel": "policy",
-    "jsonschema": "policy",
-    "prometheus_client": "metrics",
-    "mcp": "mcp",
-}
-"""Which extra of the package brings a library."""
-
-
 @contextmanager
 def _extras_required() -> Iterator[None]:
     """Say which extra of the package brings a library that the block needs and that is not installed.
@@ -57,10 +46,6 @@ def _extras_required() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
-        if library not in _EXTRAS:
+        if library not in EXTRAS:
             raise
-        raise InstallError(
-            f"This needs the library {library}, which is not installed.",
-            hint=f"pip install 'kanon_pg[{_EXTRAS[library]}]', or all that the commands need: "
-            f"'kanon_pg[{','.join(dict.fromkeys(_EXTRAS.values()))}]'.",
-        ) from error
+        raise missing(library) from error

@@ -13,7 +13,7 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
-from kanon_pg.errors import InstallError
+from kanon_pg.core.extras import missing
 
 _MOST_ROWS = 100
 """Rows that a notebook shows."""
@@ -37,13 +37,13 @@ class Shown:
     def to_pandas(self) -> Any:
         """Return a ``pandas.DataFrame``."""
         names, rows = self.table()
-        return _library("pandas", "notebook").DataFrame.from_records(rows, columns=list(names))
+        return _library("pandas").DataFrame.from_records(rows, columns=list(names))
 
     def to_arrow(self) -> Any:
         """Return a ``pyarrow.Table``."""
         names, rows = self.table()
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-        arrow = _library("pyarrow", "files")
+        arrow = _library("pyarrow")
         return arrow.Table.from_arrays([arrow.array(list(one)) for one in columns], names=list(names))
 
     def _repr_html_(self) -> str:
@@ -105,10 +105,8 @@ def _text(cell: Any) -> str:
     return "" if cell is None else str(cell)
 
 
-def _library(name: str, extra: str) -> Any:
+def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        raise InstallError(
-            f"This needs {name}, which is not installed.", hint=f"pip install 'kanon_pg[{extra}]'."
-        ) from error
+        raise missing(name) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,9 +12,10 @@ from hypothesis import strategies as st
 from tests.fixtures.examples import examples
 from tests.fixtures.generalizing_solver import generalizing
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
+from tests.fixtures.releases import base_table, people_by_class, published, suppressed_cells_with_values
 
 QUASI = ["a", "b", "c"]
+COLUMNS = "a text, b integer, c integer, who integer"
 K = 3
 
 LETTERS = ("aa", "ab", "ba")
@@ -78,23 +78,6 @@ def generalizing_interface(lasting_interface: Interface) -> Iterator[Interface]:
         yield lasting_interface
 
 
-@contextmanager
-def base_table(
-    interface: Interface, content: Sequence[tuple[Cells, int | None]], entity: str | None
-) -> Iterator[None]:
-    interface.connection.execute(
-        "create table base (id integer generated always as identity, a text, b integer, c integer, who int)"
-    )
-    try:
-        for row, who in content:
-            interface.connection.execute(_INSERT, (*row, who))
-        interface.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
-        yield
-    finally:
-        interface.connection.execute("drop table base cascade")
-        interface.connection.execute("delete from kanon.declaration")
-
-
 def stands_for(cell: str | None, value: str | int | None) -> bool:
     """Whether a published cell may be shown for a value: itself, or a node above it."""
     if value is None or cell is None:
@@ -142,7 +125,9 @@ def test_no_change_shows_a_small_class_or_a_wrong_node(
     if entity is not None and len({who for _, who in content} - {None}) < K:
         content = [*content, *((("aa", 1, 1), who) for who in (1, 2, 3))]
     interface = generalizing_interface
-    with base_table(interface, content, entity):
+    people = [(*row, who) for row, who in content]
+    facts = {"quasi_identifiers": QUASI, "sensitive": ["id"], "entity": entity}
+    with base_table(interface, COLUMNS, people, **facts):
         interface.anonymize("base", K, hierarchies={"a": "letters", "b": "numbers"}, seed=seed)
         check_what_readers_see(interface, entity)
         found = interface.connection.execute(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +13,10 @@ from psycopg import sql
 
 from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
-from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
+from tests.fixtures.releases import base_table, people_by_class, published, suppressed_cells_with_values
 
 QUASI = ["a", "b"]
+COLUMNS = "a citext, b integer, who integer"
 K = 3
 
 VALUES = ("u", "U", "v", None)
@@ -71,22 +71,6 @@ def guarded_interface(lasting_interface: Interface) -> Interface:
     return lasting_interface
 
 
-@contextmanager
-def base_table(
-    interface: Interface, content: Sequence[tuple[Cells, Person]], entity: str | None
-) -> Iterator[None]:
-    interface.connection.execute(
-        "create table base (id integer generated always as identity, a citext, b integer, who integer)"
-    )
-    try:
-        insert(interface, _INSERT, [(*row, who) for row, who in content])
-        interface.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
-        yield
-    finally:
-        interface.connection.execute("drop table base cascade")
-        interface.connection.execute("delete from kanon.declaration")
-
-
 def insert(interface: Interface, query: str | sql.Composed, arguments: Sequence[tuple[Any, ...]]) -> None:
     text = query.encode() if isinstance(query, str) else query
     for values in arguments:
@@ -135,7 +119,9 @@ def test_no_change_of_the_base_table_shows_a_small_class(
     if entity is not None and len(people) < K:
         content = [*content, *((("u", 1), who) for who in (1, 2, 3))]
     interface = guarded_interface
-    with base_table(interface, content, entity):
+    people = [(*row, who) for row, who in content]
+    facts = {"quasi_identifiers": QUASI, "sensitive": ["id"], "entity": entity}
+    with base_table(interface, COLUMNS, people, **facts):
         interface.anonymize("base", K)
         known = row_types(interface)
         check_what_readers_see(interface, entity, known, tampered=False)

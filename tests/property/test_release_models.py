@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,9 +17,10 @@ from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.privacy_oracle import TOLERANCE, Held, satisfies
-from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
+from tests.fixtures.releases import base_table, people_by_class, published, suppressed_cells_with_values
 
 QUASI = ["a", "b"]
+COLUMNS = "a text, b integer, disease citext, wage numeric, who integer"
 SENSITIVE = {"disease": ("flu", "cold", "FLU", None), "wage": (0.0, 1.0, 2.5, None)}
 """The first of type citext, the second numeric without a scale."""
 
@@ -78,24 +78,6 @@ def dividing_interface(lasting_interface: Interface) -> Iterator[Interface]:
     lasting_interface.connection.execute("create extension citext")
     with dividing(lasting_interface.connection):
         yield lasting_interface
-
-
-@contextmanager
-def base_table(interface: Interface, content: Sequence[Row], entity: str | None) -> Iterator[None]:
-    run = interface.connection.execute
-    run(
-        "create table base (id integer generated always as identity, a text, b integer, disease citext,"
-        " wage numeric, who integer)"
-    )
-    try:
-        for values in content:
-            run(_INSERT, values)
-        interface.declare("base", quasi_identifiers=QUASI, insensitive=["id"], entity=entity)
-        yield
-    finally:
-        run("drop table base cascade")
-        run("delete from kanon.declaration; delete from kanon.release")
-        interface.notices.clear()
 
 
 def options_of(models: PrivacyModels, columns: Sequence[str], seed: int) -> dict[str, Any]:
@@ -178,7 +160,8 @@ def test_no_class_ever_violates_what_was_asked_for(
     interface = dividing_interface
     if entity is not None:
         content = [*content, *(("u", 1, "flu", 1.0, who) for who in range(1, K + 1))]
-    with base_table(interface, content, entity):
+    facts = {"quasi_identifiers": QUASI, "insensitive": ["id"], "entity": entity}
+    with base_table(interface, COLUMNS, content, **facts):
         try:
             report = interface.anonymize("base", K, **options_of(models, columns, seed))
         except InfeasibleError:

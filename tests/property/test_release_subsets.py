@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -17,9 +16,10 @@ from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.packing import masks, pack
-from tests.fixtures.releases import PublishedRow, published, suppressed_cells_with_values
+from tests.fixtures.releases import PublishedRow, base_table, published, suppressed_cells_with_values
 
 QUASI = ["a", "b", "c", "d"]
+COLUMNS = "a citext, b integer, c integer, d integer, who integer"
 K = 3
 
 Cells = tuple[str | None, int | None, int | None, int | None]
@@ -147,23 +147,6 @@ def test_larger_solutions_hide_everybody_and_bounds_are_no_higher(
     assert outcome.weighted_cost <= solve(pack(table), SolveRequest(K, method="greedy")).weighted_cost
 
 
-@contextmanager
-def base_table(
-    interface: Interface, content: Sequence[tuple[Cells, int | None]], entity: str | None
-) -> Iterator[None]:
-    interface.connection.execute(
-        "create table base (id integer generated always as identity, a citext, b int, c int, d int, who int)"
-    )
-    try:
-        for row, who in content:
-            interface.connection.execute(_INSERT, (*row, who))
-        interface.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
-        yield
-    finally:
-        interface.connection.execute("drop table base cascade")
-        interface.connection.execute("delete from kanon.declaration")
-
-
 @pytest.fixture(scope="module")
 def citext_interface(lasting_interface: Interface) -> Interface:
     lasting_interface.connection.execute("create extension citext")
@@ -196,7 +179,9 @@ def test_no_change_shows_a_combination_of_few_people(
     if entity is not None and len({who for _, who in content} - {None}) < K:
         content = [*content, *((("u", 1, 1, 1), who) for who in (1, 2, 3))]
     interface = citext_interface
-    with base_table(interface, content, entity):
+    people = [(*row, who) for row, who in content]
+    facts = {"quasi_identifiers": QUASI, "sensitive": ["id"], "entity": entity}
+    with base_table(interface, COLUMNS, people, **facts):
         report = interface.anonymize("base", K, subsets=size)
         assert check_what_readers_see(interface, size, entity) == report.rows == len(content)
         assert report.smallest_class >= K

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from kanon_pg.errors import InstallError
+from kanon_pg.core.extras import missing
 
 FINE = 1000
 """Counts of people are drawn in thousandths, because OpenDP takes integers as distances only."""
@@ -31,9 +31,7 @@ def _opendp() -> Any:
         import opendp  # noqa: PLC0415
         from opendp import combinators, domains, measurements, measures, metrics, mod  # noqa: F401, PLC0415
     except ImportError as error:
-        raise InstallError(
-            "Noisy answers need OpenDP.", hint="Install the extra: pip install 'kanon_pg[noise]'."
-        ) from error
+        raise missing("opendp") from error
     # a measurement of ours stands for a loss that OpenDP gave before, so that OpenDP adds them up
     mod.enable_features("contrib", "honest-but-curious")
     return opendp
