@@ -19,10 +19,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from kanon_pg import __version__
-from kanon_pg.client import answered_blocks
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, every_error_mapped
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DEFECT, KanonError, NotPermitted, QueryRefused
+from kanon_pg.queries.in_server import answered_blocks
 from kanon_pg.queries.noise.mechanism import Loss, capacity, epsilon_of
 from kanon_pg.queries.reading.scanner import functions_in, scan
 

@@ -80,6 +80,7 @@ from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
 from kanon_pg.policy.existing import existing
 from kanon_pg.queries import protection as protecting
+from kanon_pg.queries.in_server import answered_blocks
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.reading.load_facts import READER
@@ -709,30 +710,6 @@ def check_query(target: Target, text: str) -> Understood:
             return understand(db, QueryRequest(text, (), tuple(session["path"])), role)
         except Refusal as refusal:
             raise refused((refusal.finding,)) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """What remains to be run of a query whose blocks the server's functions answered.
-
-    Parameters
-    ----------
-    statement : Statement
-        The asker's own SQL, to be run with their rights; `arguments` are its parameters.
-    notices : tuple of str
-        What the asker is told beside the answer.
-    """
-
-    statement: Statement
-    arguments: tuple[str, ...]
-    notices: tuple[str, ...]
-
-
-def answered_blocks(db: Database, text: str, parameters: Sequence[str | None] | None) -> Rest:
-    """Have the server's functions answer the blocks of a query, which any analyst may."""
-    blocks = db.row(statement("call_answer_blocks"), text, parameters)
-    arguments = () if blocks["rows"] == "{}" else (blocks["rows"],)  # without blocks there is no parameter
-    return Rest(Statement(blocks["rest"], ("jsonb",) * len(arguments)), arguments, tuple(blocks["notices"]))
 
 
 def ask(target: Target, text: str, parameters: Sequence[str | None] | None = None) -> ResultRows:

@@ -83,7 +83,7 @@ COMMANDS = {
     "check": CommandEntry("install", "check", DATABASES),
     "extension install": CommandEntry("install", "install_extension", DATABASES),
     "compile": CommandEntry("install", "compile_", DATABASES),
-    "gateway": CommandEntry("queries", "gateway", DATABASES),
+    "gateway": CommandEntry("serving", "gateway", DATABASES),
     "load": CommandEntry("tables", "load", TABLES),
     "export": CommandEntry("tables", "export", TABLES),
     "dump": CommandEntry("dump", "dump", TABLES),
@@ -122,11 +122,11 @@ COMMANDS = {
     "group labels": CommandEntry("analyses", "labels", GROUPS, work="GROUPER"),
     "group regions": CommandEntry("analyses", "regions", GROUPS, work="GROUPER"),
     "group rectangles": CommandEntry("analyses", "rectangles", GROUPS, work="GROUPER"),
-    "protect": CommandEntry("queries", "protect", QUERIES),
-    "unprotect": CommandEntry("queries", "unprotect", QUERIES),
+    "protect": CommandEntry("protection", "protect", QUERIES),
+    "unprotect": CommandEntry("protection", "unprotect", QUERIES),
     "query": CommandEntry("queries", "query", QUERIES),
     "check-query": CommandEntry("queries", "check_query", QUERIES),
-    "mcp": CommandEntry("queries", "mcp", QUERIES),
+    "mcp": CommandEntry("serving", "mcp", QUERIES),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from kanon_pg.cli.queries import gateway
+from kanon_pg.cli.serving import gateway
 from kanon_pg.gateway.state import ClientLimits
 from tests.docs.pages import ROOT
 
