@@ -13,7 +13,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;  -- refused later, with a sentence of its own
     END IF;
-    FOR attempt IN 1..3 LOOP
+    FOR attempt IN 1..64 LOOP
         BEGIN
             -- who builds releases has to name the table, too
             FOREACH holder IN ARRAY ARRAY[grant_read_to.grantee, 'kanon_owner', 'kanon_reader']::name[] LOOP
@@ -46,7 +46,7 @@ BEGIN
         EXCEPTION
             -- "tuple concurrently updated": another session grants at the same time, and has committed now.
             WHEN internal_error THEN
-                IF attempt = 3 THEN
+                IF attempt = 64 THEN
                     RAISE;
                 END IF;
         END;

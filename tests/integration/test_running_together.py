@@ -212,3 +212,23 @@ def test_a_failed_call_lets_the_next_one_in_the_queue_go_on(watched: Watched, se
             watched.watcher.execute("select pg_cancel_backend(%s)", [watched.pid])
             assert isinstance(first.exception(), psycopg.errors.QueryCanceled | KanonError)
         assert later.result().k == K + 1
+
+
+@pytest.mark.only_through("server")
+def test_declarations_of_one_schema_are_made_and_forgotten_side_by_side(interface: Interface) -> None:
+    """As a tool does that builds its models at once: each changes the rights of the schema, and waits for the others."""
+    interface.connection.execute("create schema models")
+    for number in range(6):
+        interface.connection.execute(f"create table models.t{number} as select 1 as age".encode())
+
+    def model(number: int) -> None:
+        for call in ("declare('models.t{}', quasi_identifiers => '{{age}}')", "undeclare('models.t{}')"):
+            with psycopg.connect(interface.dsn) as own:
+                start.wait()
+                own.execute(f"select kanon_{call.format(number)}, pg_sleep(0.1)".encode())
+
+    start = threading.Barrier(6, timeout=30)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(model, range(6)))
+    readers = "select from pg_namespace, aclexplode(nspacl) where nspname = 'models' and grantee::regrole::text ~ 'base'"
+    assert not interface.connection.execute(readers).fetchall()
