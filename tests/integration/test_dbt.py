@@ -230,3 +230,22 @@ def test_failing_tests_name_columns_and_no_values(project: Project) -> None:
     assert {"('age',)", "('zip',)", "('diagnosis',)"} <= set(stored)
     logged = (project.folder / "logs/dbt.log").read_text()
     assert not any(value in text for value in VALUES for text in (said, logged, *stored))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("k_anonymous: {arguments: {quasi_identifiers: [age]}}", "needs the argument k"),
+        ("l_diverse: {arguments: {l: 2, quasi_identifiers: [age]}}", "needs the argument sensitive"),
+        ("l_diverse: {arguments: {l: 2, sensitive: [], quasi_identifiers: [age]}}", "needs the argument sensitive"),
+        ("k_anonymous: {arguments: {k: 5, quasi_identifiers: age}}", "are a list"),
+    ],
+)
+def test_a_test_without_what_it_is_about_fails(project: Project, given: str, said: str) -> None:
+    project.write("copied.sql", "select age, diagnosis from {{ source('raw', 'people') }}")
+    project.write("copied.yml", f"models: [{{name: copied, data_tests: [{{kanon_pg.{given}}}]}}]")
+    try:
+        assert said in project.dbt("build", "--select", "copied", fails=True)
+    finally:
+        (project.folder / "models/copied.sql").unlink()
+        (project.folder / "models/copied.yml").unlink()

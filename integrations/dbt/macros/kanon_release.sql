@@ -157,5 +157,6 @@ it is one transaction.
 {% macro regclass(relation) %}{{ kanon_pg.literal(relation) }}::regclass{% endmacro %}
 
 {% macro names(columns) -%}
+  {%- if execute and columns is string %}{{ exceptions.raise_compiler_error("Names of columns are a list, not " ~ columns ~ ".") }}{% endif -%}
   array[{% for column in columns %}{{ kanon_pg.literal(column) }}{{ ", " if not loop.last }}{% endfor %}]::name[]
 {%- endmacro %}

@@ -1,6 +1,7 @@
 {# A failing test returns names of columns, so that neither dbt's messages nor its tables of failures have a value. #}
 
 {% test k_anonymous(model, k, quasi_identifiers) %}
+{{ kanon_pg.needs({"k": k, "quasi_identifiers": quasi_identifiers}) }}
 select coalesce(array_to_string(singled.columns, ', '), {{ kanon_pg.literal(quasi_identifiers | join(", ")) }}) as columns
 from (
   select kanon_is_anonymous({{ kanon_pg.regclass(model) }}, {{ k }}, {{ kanon_pg.names(quasi_identifiers) }}) as holds
@@ -11,6 +12,7 @@ where checked.holds is not true
 
 
 {% test l_diverse(model, l, sensitive, quasi_identifiers) %}
+{{ kanon_pg.needs({"l": l, "sensitive": sensitive, "quasi_identifiers": quasi_identifiers}) }}
 select column_name as columns
 from unnest({{ kanon_pg.names(sensitive) }}) as sensitive (column_name)
 cross join lateral kanon_measure(
@@ -25,3 +27,11 @@ select "column" as columns, role
 from kanon_suggest({{ kanon_pg.regclass(model) }})
 where role in ('identifier', 'quasi_identifier', 'entity') and "column" <> all ({{ kanon_pg.names(except) }})
 {% endtest %}
+
+
+{# What is checked of nothing would hold. #}
+{% macro needs(arguments) %}
+  {% for name, value in arguments.items() if execute and not value %}
+    {{ exceptions.raise_compiler_error("The test needs the argument " ~ name ~ ".") }}
+  {% endfor %}
+{% endmacro %}
