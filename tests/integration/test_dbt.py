@@ -237,7 +237,10 @@ def test_failing_tests_name_columns_and_no_values(project: Project) -> None:
     [
         ("k_anonymous: {arguments: {quasi_identifiers: [age]}}", "needs the argument k"),
         ("l_diverse: {arguments: {l: 2, quasi_identifiers: [age]}}", "needs the argument sensitive"),
-        ("l_diverse: {arguments: {l: 2, sensitive: [], quasi_identifiers: [age]}}", "needs the argument sensitive"),
+        (
+            "l_diverse: {arguments: {l: 2, sensitive: [], quasi_identifiers: [age]}}",
+            "needs the argument sensitive",
+        ),
         ("k_anonymous: {arguments: {k: 5, quasi_identifiers: age}}", "are a list"),
     ],
 )

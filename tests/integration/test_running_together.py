@@ -216,7 +216,7 @@ def test_a_failed_call_lets_the_next_one_in_the_queue_go_on(watched: Watched, se
 
 @pytest.mark.only_through("server")
 def test_declarations_of_one_schema_are_made_and_forgotten_side_by_side(interface: Interface) -> None:
-    """As a tool does that builds its models at once: each changes the rights of the schema, and waits for the others."""
+    """As a tool does that builds models at once: each changes the rights of the schema, and waits for others."""
     interface.connection.execute("create schema models")
     for number in range(6):
         interface.connection.execute(f"create table models.t{number} as select 1 as age".encode())
@@ -230,5 +230,8 @@ def test_declarations_of_one_schema_are_made_and_forgotten_side_by_side(interfac
     start = threading.Barrier(6, timeout=30)
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(model, range(6)))
-    readers = "select from pg_namespace, aclexplode(nspacl) where nspname = 'models' and grantee::regrole::text ~ 'base'"
+    readers = (
+        "select from pg_namespace, aclexplode(nspacl)"
+        " where nspname = 'models' and grantee::regrole::text ~ 'base'"
+    )
     assert not interface.connection.execute(readers).fetchall()
