@@ -12,7 +12,12 @@ import typer
 from kanon_pg.admin.cluster import Cluster, State
 from kanon_pg.cli.output import progress_bar, with_notes
 from kanon_pg.db import psycopg_adapter
-from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE
+from kanon_pg.db.failures import (
+    INSUFFICIENT_PRIVILEGE,
+    UNDEFINED_FUNCTION,
+    UNDEFINED_SCHEMA,
+    UNDEFINED_TABLE,
+)
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import ClusterError, DatabaseError, InstallError
 
@@ -70,16 +75,21 @@ def answer_of(
 
 @contextmanager
 def installed(connection: Connection) -> Iterator[None]:
-    """Say what to do if the block needs something of kanon that the database does not have.
+    """Say what to do if the block needs something of kanon that the database, or the role, does not have.
 
     Raises
     ------
     InstallError
-        If it does not.
+        If it does not have it.
     """
     try:
         yield
     except DatabaseError as error:
+        if error.server_state == INSUFFICIENT_PRIVILEGE and error.hint is None:
+            error.hint = (
+                "GRANT kanon_curator TO ...; lets a role publish and monitor, GRANT kanon_analyst TO ...; "
+                "ask and read releases."
+            )
         if error.server_state not in (UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE):
             raise
         database = connection.info.dbname

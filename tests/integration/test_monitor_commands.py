@@ -10,10 +10,12 @@ from typing import Any
 import psycopg
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner
 
 from kanon_pg import client
 from kanon_pg.cli import app
+from tests.fixtures.databases import role
 
 Run = Callable[..., str]
 
@@ -65,3 +67,11 @@ def test_there_is_nothing_yet(run: Run, dsn: str) -> None:
     assert "no releases" in run("health")
     assert "Nothing" in run("history")
     assert "kanon_release_rows" in run("metrics")
+
+
+@pytest.mark.parametrize("command", [["health"], ["releases"], ["refresh", "people"]])
+def test_who_may_not_is_told_which_role_may(published: None, dsn: str, command: list[str]) -> None:
+    with role(dsn, "reader_only", "IN ROLE kanon_analyst") as name:
+        answer = CliRunner().invoke(app, [*command, "--dsn", make_conninfo(dsn, user=name)])
+    assert answer.exit_code == 1
+    assert "GRANT kanon_curator" in answer.stderr
