@@ -191,7 +191,9 @@ def test_the_client_part_can_be_completed_and_reduced_again(
     install(empty_dsn, plpython=False)
     assert install(empty_dsn).plpython
     assert empty_connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (len(FUNCTIONS),)
-    assert not install(empty_dsn, plpython=False).plpython
+    reduced = install(empty_dsn, plpython=False)
+    assert not reduced.plpython
+    assert "taken out of the server" in reduced.notes[0]
     left = (
         "SELECT count(*) FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE lanname = 'plpython3u'"
     )
@@ -228,6 +230,7 @@ def test_a_weaker_role_cannot_remove_functions_by_installing_again(
         with pytest.raises(InstallError) as caught:
             install(as_role(installed_dsn, weak))
         assert "no superuser" in (caught.value.detail or "")
+        assert "--client" not in (caught.value.hint or "")  # which would remove them
         assert picture(db) == before
 
 

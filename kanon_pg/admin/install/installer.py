@@ -158,14 +158,20 @@ def _plan(
     if wanted:
         problems += missing
     if problems:
-        raise _incomplete(problems, facts, wanted)
+        raise _incomplete(problems, facts, wanted and not (recorded and recorded.plpython))
+    mended = _mended(facts, recorded) if recorded else ()
+    if recorded is not None and recorded.plpython and not wanted:
+        mended += (
+            "The functions were taken out of the server: statements that call them fail, and protected "
+            "tables answer no queries. `kanon install --server` brings them back.",
+        )
     return _Plan(
         api_schema=api_schema or (recorded.api_schema if recorded else None) or DEFAULT_API_SCHEMA,
         previous=recorded.version if recorded else None,
         plpython=wanted,
         path=path,
         missing=() if wanted else tuple(missing),
-        mended=_mended(facts, recorded) if recorded else (),
+        mended=mended,
     )
 
 
