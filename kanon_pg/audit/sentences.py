@@ -237,7 +237,8 @@ def _about_sets(result: AuditResult) -> Iterator[str]:
     if result.minimum is not None:
         count = sum(violation.size == result.minimum for violation in result.sets)
         sets = "The smallest set has" if count == 1 else f"The {count:,} smallest sets have"
-        yield f"{sets} {result.minimum} {_plural('column', result.minimum)}; no smaller set does."
+        columns = f"{result.minimum} {_plural('column', result.minimum)}"
+        yield f"{sets} {columns}; no smaller set singles anybody out."
     known = [violation for violation in _by_weight(result) if violation.people_at_risk is not None]
     own = [violation for violation in known if _is_declared(violation, result)]
     beside = [violation for violation in known if not _is_declared(violation, result)]

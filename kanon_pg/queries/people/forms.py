@@ -204,7 +204,7 @@ def _check_figure(figure: Figure, block: Block, people: People, facts: Facts) ->
             "Q305",
             place,
             "The least and the greatest value is one person's.",
-            "Ask for percentile_cont(0.05).",
+            "Ask for percentile_cont(0.05) or percentile_cont(0.95) WITHIN GROUP (ORDER BY ...).",
         )
     if not block.depends_on_secrets(argument):
         return

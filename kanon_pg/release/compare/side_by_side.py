@@ -31,7 +31,9 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
 def _notice_together(db: Database, release: str, others: Sequence[Row], role: str) -> None:
     names = [release, *(row["release"] for row in others)]
     first, *more = others[0]["readers"]
-    who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
+    who = str(Identifier.of(first))
+    if more:
+        who += f" and {len(more)} other role" + ("s" if len(more) > 1 else "")
     views = ", ".join(str(Identifier.of("safe", name)) for name in names)
     array = "{" + ",".join(map(array_element, names)) + "}"
     call = f"SELECT * FROM kanon_composition({Literal(array)});"

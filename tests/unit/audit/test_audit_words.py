@@ -98,7 +98,7 @@ RESULT = AuditResult(
 def test_sentences_say_what_was_found_and_what_is_open() -> None:
     assert sentences(RESULT) == (
         "2 minimal sets of columns single out fewer than 5 people.",
-        "The smallest set has 1 column; no smaller set does.",
+        "The smallest set has 1 column; no smaller set singles anybody out.",
         "zip alone exposes 40 of 100 people (40%); the smallest class has 1 person.",
         "Nothing is known of doc: the types have no equality.",
         "Every minimal violating set of at most 2 columns is listed; larger ones may be missing.",
