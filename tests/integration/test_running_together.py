@@ -216,7 +216,7 @@ def test_a_failed_call_lets_the_next_one_in_the_queue_go_on(watched: Watched, se
 
 @pytest.mark.only_through("server")
 def test_declarations_of_one_schema_are_made_and_forgotten_side_by_side(interface: Interface) -> None:
-    """As a tool does that builds models at once: each changes the rights of the schema, and waits for others."""
+    """As a tool does that builds models at once: each changes rights of the schema, and waits for others."""
     interface.connection.execute("create schema models")
     for number in range(6):
         interface.connection.execute(f"create table models.t{number} as select 1 as age".encode())
