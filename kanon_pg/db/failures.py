@@ -19,6 +19,7 @@ UNDEFINED_TABLE = "42P01"
 DEPENDENT_OBJECTS = "2BP01"
 TRANSACTION_RESOLUTION_UNKNOWN = "08007"
 UNIQUE_VIOLATION = "23505"
+_CHARACTER_NOT_IN_REPERTOIRE = "22021"
 _UNTRANSLATABLE_CHARACTER = "22P05"
 _TOO_MANY_COLUMNS = "54011"
 _PROHIBITED_STATEMENT = "2F003"
@@ -45,6 +46,12 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
             "The server of a foreign table is reached without a password, which only superusers may do.",
             hint="Its reader is in kanon.base: ALTER USER MAPPING FOR kanon_base_... SERVER ... "
             "OPTIONS (ADD password '...'); or, as a superuser, OPTIONS (ADD password_required 'false').",
+            server_state=state,
+        )
+    if state == _CHARACTER_NOT_IN_REPERTOIRE:
+        return DatabaseError(
+            "A text has what PostgreSQL keeps in none, mostly a zero byte.",
+            hint="Take it out: tr -d '\\0' does so in a file.",
             server_state=state,
         )
     if state == _UNTRANSLATABLE_CHARACTER:

@@ -159,7 +159,7 @@ class CsvFile:
         for mark, name in _MARKS.items():
             if start.startswith(mark):
                 return name
-        if b"\0" in start:
+        if start.count(0) * 8 > len(start):
             return "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
         for name in _TRIED:
             if self._is_text_in(name):
@@ -184,6 +184,7 @@ class CsvFile:
         """Return the delimiter of most names in the header, a comma if several are."""
         with self._errors(), self._raw() as (_, content):
             text = content.read(_HEADER_BYTES).decode(self.encoding, "replace")
+        csv.field_size_limit(_LONGEST_FIELD)
 
         def names(delimiter: str) -> int:
             return len(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), ()))

@@ -191,6 +191,12 @@ def test_what_is_added_is_read_like_what_is_new(client: Any, tmp_path: Path) -> 
     assert client.execute("SELECT count(*) FROM t").fetchone() == (2,)
 
 
+def test_a_zero_byte_is_refused_with_what_to_do(client: Any, tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="zero byte") as raised:
+        load_csv(client, write(tmp_path, "name,n\nBe\0rta,1\nAnna,2\n"), "loaded")
+    assert raised.value.hint
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252"])
 def test_files_load_in_any_encoding(client: Any, tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "t.csv"

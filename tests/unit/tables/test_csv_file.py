@@ -185,6 +185,7 @@ LATIN = "Name;Größe\nJürgen;1\nÉmile;2\n"
         (LATIN, "latin-1", "cp1252"),
         (LATIN.replace("É", "€"), "cp1252", "cp1252"),
         ("a;b\n1;2\n", "ascii", "utf-8"),
+        ("name;b\nBe\0rta;2\nAnna;3\nCleo;4\n", "ascii", "utf-8"),
     ],
 )
 def test_the_encoding_is_guessed_and_said(
@@ -216,6 +217,11 @@ def test_an_encoding_that_is_given_is_taken(tmp_path: Path) -> None:
     for unknown in ("klingon", "hex", ""):
         with pytest.raises(InputError, match="There is no encoding"):
             CsvFile(path, encoding=unknown)
+
+
+def test_a_header_without_end_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        CsvFile(write(tmp_path, b"\xc3" * 300_000), encoding="latin-1").layout()
 
 
 def test_a_record_of_another_length_is_named_by_its_line_in_any_encoding(tmp_path: Path) -> None:
