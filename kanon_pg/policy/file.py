@@ -44,12 +44,13 @@ def checked(document: Any) -> Document:
     error = best_match(Draft202012Validator(schema()).iter_errors(document))
     if error is None:
         return dict(document)
+    needed = error.validator_value if error.validator == "required" else ()
     place = ": ".join(as_given(str(part)) for part in error.absolute_path) or "the file"
     known = ", ".join(error.schema.get("properties", ())) if isinstance(error.schema, Mapping) else ""
     said = {
         "type": f"has to be of type {error.validator_value}",
         "additionalProperties": f"has a key that is none of: {known}",
-        "required": f"lacks one of the keys {error.validator_value}",
+        "required": f"lacks {', '.join(key for key in needed if key not in error.instance)}",
         "enum": f"has to be one of {error.validator_value}",
         "const": f"has to be {error.validator_value}",
         "anyOf": "has to have table, column and spec, or rows, or kind",
