@@ -207,7 +207,8 @@ class _Child:
 
     def end(self) -> None:
         os.close(self.reading)
-        os.kill(self.process, signal.SIGKILL)
+        # SIGKILL would be its status, which is process 1's if this process is killed before it has waited
+        os.kill(self.process, signal.SIGHUP)
         os.waitpid(self.process, 0)
 
 

@@ -45,7 +45,7 @@ def test_everything_the_image_copies_is_sent_to_the_engine() -> None:
     sources = [source for line in copied for source in line.split()]
     sent = {
         line.removeprefix("!")
-        for line in (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
+        for line in (CHECKOUT / ".dockerignore").read_text().splitlines()
         if line.startswith("!")
     }
     assert sources

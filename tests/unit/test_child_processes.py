@@ -49,6 +49,23 @@ def test_work_that_takes_too_long_is_ended() -> None:
     assert children() == before
 
 
+def test_what_is_ended_has_a_status_that_no_postmaster_takes_for_a_crash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wait, statuses = os.waitpid, []
+
+    def waiting(process: int, options: int) -> tuple[int, int]:
+        ended = wait(process, options)
+        statuses.append(os.waitstatus_to_exitcode(ended[1]))
+        return ended
+
+    monkeypatch.setattr(os, "waitpid", waiting)
+    assert run_in_child(sleeping, 0.5) is None
+    with closing(ChildBeside(lambda say: say(sleeping()), LONG, 1)) as beside:
+        assert not beside.wait(0.5)
+    assert statuses == [1, 1]
+
+
 def failing() -> bytes:
     raise KeyError("a value")
 
