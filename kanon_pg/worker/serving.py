@@ -102,6 +102,7 @@ def serve(service: Service, connection: socket.socket, parent: int, idle_seconds
 def ignore_signals() -> None:
     """Make this process ignore what is meant for its parent, and the first to go when memory is short."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores; it ends what this process forks
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold the data
     with suppress(OSError):  # some sandboxes have no such file
