@@ -25,6 +25,10 @@ it is one transaction.
       {{ sql }}
     );
   {%- endcall %}
+  {#- whoever owns the schema could put a table of theirs into the place of the private one while this waits for it -#}
+  {% if not kanon_pg.is_own_schema(schema) %}
+    {{ exceptions.raise_compiler_error("Schema " ~ schema ~ " belongs to somebody else, who could read the rows; nothing was changed.") }}
+  {% endif %}
   {%- set stored = kanon_pg.is_relation(private) -%}
   {% if stored and not kanon_pg.is_own(private) %}
     {{ exceptions.raise_compiler_error(private ~ " belongs to somebody else, who could read the rows; nothing was changed.") }}
@@ -127,6 +131,15 @@ it is one transaction.
 {% macro is_own(relation) %}
   {{ return(kanon_pg.is_true(
     "(select relowner = current_user::regrole from pg_class where oid = " ~ kanon_pg.regclass(relation) ~ ")"
+  )) }}
+{% endmacro %}
+
+
+{# Superusers may read everything anyway. #}
+{% macro is_own_schema(schema) %}
+  {{ return(kanon_pg.is_true(
+    "(select o.rolsuper or o.rolname = current_user from pg_namespace join pg_roles as o on o.oid = nspowner"
+    ~ " where nspname = " ~ kanon_pg.literal(schema) ~ ")"
   )) }}
 {% endmacro %}
 
