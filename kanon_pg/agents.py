@@ -19,7 +19,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from kanon_pg import __version__
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, every_error_mapped
+from kanon_pg.db.psycopg_adapter import (
+    Connection,
+    PsycopgDatabase,
+    every_error_mapped,
+    repeatable_read,
+)
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DEFECT, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.in_server import answered_blocks
@@ -180,10 +185,17 @@ class Agent:
             )
         if row["accepted"]:
             # the rest runs with the login's rights, which are to ask: a function could ask once more
-            names = sorted(functions_in(scan(sql)))
+            tokens = scan(sql)
+            names = sorted(functions_in(tokens))
             findings += [
                 f"{more['name']} is called, which may do more than calculate."
                 for more in db.rows(statement("more_than_calculating"), names)
+            ]
+            # which count rows exactly, partition by partition, and have values where rules quote them
+            findings += [
+                f"{name} is part of the server's catalogs, which this server does not read."
+                for name in sorted({one.text for one in tokens if one.kind in {"name", "word"}})
+                if name.startswith("pg_") or name == "information_schema"
             ]
         allowed = row["accepted"] and not findings
         return {"accepted": row["accepted"], "allowed": allowed, "findings": findings, "noise": noise}
@@ -203,9 +215,12 @@ class Agent:
             self.budget.spend(checked["noise"])
             rest = answered_blocks(db, sql, None)
             text = f"SELECT * FROM (\n{rest.statement.text}\n) AS answer LIMIT {MOST_ROWS + 1}"
-            # the model's own SQL with the login's rights: it may read, and leaves nothing
-            with db.connection.transaction(force_rollback=True):
+            # the model's own SQL with the login's rights: it may read, and leaves nothing; whatever it calls,
+            # no query is answered in a transaction of this level
+            db.connection.commit()
+            with repeatable_read(db.connection), db.connection.transaction(force_rollback=True):
                 db.row(statement("set_locally"), "transaction_read_only", "on")
+                db.row(statement("set_locally"), "statement_timeout", _SECONDS)
                 answer = db.texts(Statement(text, rest.statement.types), *rest.arguments)
         values, notes = answer.json_values(), list(rest.notices)
         if len(values) > MOST_ROWS:
