@@ -19,6 +19,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from kanon_pg import __version__
+from kanon_pg.db.catalog import server_function
 from kanon_pg.db.psycopg_adapter import (
     Connection,
     PsycopgDatabase,
@@ -176,7 +177,8 @@ class Agent:
             return {**checked, "epsilon": cost if math.isfinite(cost) else None, "left": self.budget.left()}
 
     def _checked(self, db: PsycopgDatabase, sql: str) -> dict[str, Any]:
-        row = db.row(statement("call_check_query"), sql)
+        function = server_function(db, "kanon_check_query")
+        row = db.row(statement("call_check_query", function=function), sql)
         noise: list[dict[str, float]] = json.loads(row["noise"] or "[]")
         findings = [_sentence(one) for one in json.loads(row["findings"] or "[]")]
         if row["accepted"] and not (noise or self.exact):

@@ -12,6 +12,7 @@ from kanon_pg.db.failures import (
     INVALID_PARAMETER_VALUE,
     SYNTAX_ERROR,
     UNDEFINED_FUNCTION,
+    database_error,
 )
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
@@ -220,6 +221,20 @@ def caller(db: Database) -> str:
     """Return the role whose rights count; not for definer functions, see `requesting_role`."""
     role: str = db.row(statement("caller"))["role"]
     return role
+
+
+def server_function(db: Database, name: str) -> Identifier:
+    """Return a function that users call, where kanon has it: the search path could lead to somebody else's.
+
+    Raises
+    ------
+    DatabaseError
+        If the server does not have it.
+    """
+    found = db.rows(statement("find_functions"))
+    if not found:
+        raise database_error(UNDEFINED_FUNCTION, f"function {name} does not exist")
+    return Identifier.of(found[0]["schema"], name)
 
 
 def requesting_role(db: Database, operation: str) -> str:
