@@ -56,7 +56,7 @@ it is one transaction.
   {% do run_query(kanon_pg.declaration(private)) %}
   {% do run_query(kanon_pg.publication(private, release)) %}
   {%- set safe = api.Relation.create(schema="safe", identifier=release) -%}
-  {% if not kanon_pg.is_true("kanon_is_anonymous(" ~ kanon_pg.regclass(safe) ~ ", " ~ config.require("k") ~ ")") %}
+  {% if not kanon_pg.is_true(kanon_pg.function("kanon_is_anonymous") ~ "(" ~ kanon_pg.regclass(safe) ~ ", " ~ config.require("k") ~ ")") %}
     {{ exceptions.raise_compiler_error("The release of " ~ this ~ " is not k-anonymous; nothing was changed.") }}
   {% endif %}
   {% do run_query("create or replace view " ~ published ~ " as select * from " ~ safe) %}
@@ -85,7 +85,7 @@ it is one transaction.
 
 
 {% macro declaration(private) %}
-  select kanon_declare({{ kanon_pg.regclass(private) }}
+  select {{ kanon_pg.function("kanon_declare") }}({{ kanon_pg.regclass(private) }}
   {%- for role in ("identifiers", "quasi_identifiers", "sensitive", "insensitive") -%}
     , {{ role }} => {{ kanon_pg.names(config.get(role, [])) }}
   {%- endfor -%}
@@ -96,7 +96,7 @@ it is one transaction.
 
 
 {% macro publication(private, release) %}
-  select kanon_anonymize({{ kanon_pg.regclass(private) }}, {{ config.require("k") }}, release => {{ kanon_pg.literal(release) }}
+  select {{ kanon_pg.function("kanon_anonymize") }}({{ kanon_pg.regclass(private) }}, {{ config.require("k") }}, release => {{ kanon_pg.literal(release) }}
   {%- for model in ("l", "p", "t") if config.get(model) is not none -%}
     , {{ model }} => {{ config.get(model) }}
   {%- endfor -%}
@@ -111,7 +111,7 @@ it is one transaction.
 {% macro forget(private) %}
   {% do kanon_pg.drop_releases(private) %}
   {% if kanon_pg.is_true("exists (select from kanon.declarations where relation = " ~ kanon_pg.regclass(private) ~ ")") %}
-    {% do run_query("select kanon_undeclare(" ~ kanon_pg.regclass(private) ~ ")") %}
+    {% do run_query("select " ~ kanon_pg.function("kanon_undeclare") ~ "(" ~ kanon_pg.regclass(private) ~ ")") %}
   {% endif %}
   {% do run_query("drop table " ~ private) %}
 {% endmacro %}
@@ -123,8 +123,20 @@ it is one transaction.
     "select release from kanon.releases where base = " ~ kanon_pg.regclass(private) ~ " and release <> " ~ kanon_pg.literal(kept)
   ) -%}
   {% for release in releases.columns[0].values() %}
-    {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
+    {% do run_query("select " ~ kanon_pg.function("kanon_drop") ~ "(" ~ kanon_pg.literal(release) ~ ")") %}
   {% endfor %}
+{% endmacro %}
+
+
+{# A function where kanon has it: what the search path finds first could be somebody else's. #}
+{% macro function(name) %}
+  {%- if execute -%}
+  {{ return(run_query(
+    "select coalesce((select quote_ident(n.nspname) from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace"
+    ~ " where p.proname = " ~ kanon_pg.literal(name) ~ " and obj_description(p.oid, 'pg_proc') like '%Example: %'"
+    ~ " and p.proowner = (select nspowner from pg_namespace where nspname = 'kanon') limit 1), 'kanon') || '." ~ name ~ "'"
+  ).columns[0].values()[0]) }}
+  {%- endif -%}
 {% endmacro %}
 
 
