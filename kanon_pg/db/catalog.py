@@ -419,7 +419,7 @@ def _resolve(db: Database, relation: str) -> int | None:
         return int(relation) if int(relation) <= _LAST_OID else None
     oid: int | None
     try:
-        with db.savepoint():
+        with db.savepoint(), db.naming():
             oid = db.row(statement("resolve_relation"), relation)["oid"]
     except DatabaseError as error:
         if error.server_state == INSUFFICIENT_PRIVILEGE:

@@ -165,3 +165,33 @@ def test_commands_call_no_function_of_somebody_else(interface: Interface, cast: 
         ServerInterface(connection).run("kanon_drop", "victims")
     assert run("select * from trap.loot").fetchall() == []
     assert run("select release from kanon.releases").fetchall() == []
+
+
+def test_no_function_of_the_search_path_counts_people(interface: Interface, cast: Cast) -> None:
+    """What fits better than PostgreSQL's own, which take any type, would run as who publishes."""
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
+        for kind in ("bigint", "integer", "text"):
+            connection.execute(
+                f"""
+                create function trap.counted(so_far bigint, one {kind}) returns bigint
+                    language plpgsql as $$ begin
+                    insert into trap.loot values (current_user, one);
+                    return coalesce(so_far, 0) + 1000;
+                end $$;
+                create aggregate trap.count({kind}) (sfunc = trap.counted, stype = bigint);
+                create function trap.same(one {kind}[], other {kind}[]) returns boolean
+                    language plpgsql as $$ begin
+                    insert into trap.loot values (current_user, one::text);
+                    return true;
+                end $$;
+                create operator trap.= (leftarg = {kind}[], rightarg = {kind}[], function = trap.same)
+                """.encode()
+            )
+    with interface_of(cast.victim, interface) as own:
+        own.connection.execute("set search_path = trap, clinic, public")
+        own.declare("patients", quasi_identifiers=["age"], sensitive=["name"], entity="id")
+        assert own.anonymize("patients", 5, release="victims").people == 50
+        assert own.measure("patients").people == 50
+        own.refresh("victims")
+        assert own.connection.execute("show search_path").fetchone() == ("trap, clinic, public",)
+    assert interface.connection.execute("select * from trap.loot").fetchall() == []
