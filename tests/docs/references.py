@@ -206,10 +206,10 @@ def _option(option: Any) -> str:
 
 
 def _value(option: Any) -> str:
-    kind = option.type_descriptor.annotation
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return "{" + "|".join(str(member.value) for member in kind) + "}"
-    return option.metavar or ("NUMBER" if kind in (int, float) else "VALUE")
+    if option.type.name == "choice":
+        return "{" + "|".join(option.type.choices) + "}"
+    is_number = option.type.name.startswith(("int", "float"))
+    return option.metavar or ("NUMBER" if is_number else "VALUE")
 
 
 def _meaning(parameter: Any) -> str:
