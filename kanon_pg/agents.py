@@ -24,6 +24,7 @@ from kanon_pg.db.psycopg_adapter import (
     Connection,
     PsycopgDatabase,
     every_error_mapped,
+    pinned,
     repeatable_read,
 )
 from kanon_pg.db.statements import Statement, statement
@@ -134,7 +135,7 @@ class Agent:
         NotPermitted
             If it may do more.
         """
-        with every_error_mapped(), self.connect() as connection:
+        with every_error_mapped(), self.connect() as connection, pinned(connection):
             db = PsycopgDatabase(connection)
             more = [row["what"] for row in db.rows(statement("beyond_asking"))]
             if more:
@@ -154,7 +155,9 @@ class Agent:
         A sum or mean with noise needs bounds. Tables of the same people are joined as joined_by says.
         """
         with self.asking() as db:
-            tables = [_table(row) | self._how(db, row["relation"]) for row in db.rows(statement("queryable"))]
+            with db.naming():
+                rows = db.rows(statement("queryable"))
+            tables = [_table(row) | self._how(db, row["relation"]) for row in rows]
             return {"tables": tables, "left": self.budget.left()}
 
     def _how(self, db: PsycopgDatabase, relation: str) -> dict[str, Any]:
@@ -178,7 +181,8 @@ class Agent:
 
     def _checked(self, db: PsycopgDatabase, sql: str) -> dict[str, Any]:
         function = server_function(db, "kanon_check_query")
-        row = db.row(statement("call_check_query", function=function), sql)
+        with db.naming():
+            row = db.row(statement("call_check_query", function=function), sql)
         noise: list[dict[str, float]] = json.loads(row["noise"] or "[]")
         findings = [_sentence(one) for one in json.loads(row["findings"] or "[]")]
         if row["accepted"] and not (noise or self.exact):
@@ -215,7 +219,8 @@ class Agent:
             if not checked["allowed"]:
                 raise QueryRefused("The query is not asked.", detail=" ".join(checked["findings"]))
             self.budget.spend(checked["noise"])
-            rest = answered_blocks(db, sql, None)
+            with db.naming():
+                rest = answered_blocks(db, sql, None)
             text = f"SELECT * FROM (\n{rest.statement.text}\n) AS answer LIMIT {MOST_ROWS + 1}"
             # the model's own SQL with the login's rights: it may read, and leaves nothing; whatever it calls,
             # no query is answered in a transaction of this level

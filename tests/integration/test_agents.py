@@ -76,7 +76,7 @@ class World:
             async with Client(stdio_client(started)) as client:
                 return [_answer(await client.call_tool(name, arguments)) for name, arguments in calls]
 
-        return asyncio.run(asyncio.wait_for(calling(), 120))
+        return asyncio.run(asyncio.wait_for(calling(), 300))
 
     def ask(self, *queries: str, options: tuple[str, ...] = ()) -> list[Any]:
         return self.call(*(("ask", {"sql": query}) for query in queries), options=options)
