@@ -357,6 +357,9 @@ def pinned(connection: Connection) -> Iterator[list[str]]:
     Somebody else may own a schema of the search path, and what is there fits better where PostgreSQL's own
     takes any type. Yields the schemas of before, in which `PsycopgDatabase.naming` finds relations.
     """
+    if connection in _schemas:
+        yield _schemas[connection]
+        return
     db = PsycopgDatabase(connection)
     schemas = _schemas[connection] = db.row(statement("session_path"))["path"]
     before = db.row(statement("set_locally"), "search_path", _OWN_PATH)["before"]
