@@ -19,7 +19,14 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from kanon_pg import __version__
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, every_error_mapped
+from kanon_pg.db.catalog import server_function
+from kanon_pg.db.psycopg_adapter import (
+    Connection,
+    PsycopgDatabase,
+    every_error_mapped,
+    pinned,
+    repeatable_read,
+)
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DEFECT, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.in_server import answered_blocks
@@ -128,7 +135,7 @@ class Agent:
         NotPermitted
             If it may do more.
         """
-        with every_error_mapped(), self.connect() as connection:
+        with every_error_mapped(), self.connect() as connection, pinned(connection):
             db = PsycopgDatabase(connection)
             more = [row["what"] for row in db.rows(statement("beyond_asking"))]
             if more:
@@ -148,7 +155,9 @@ class Agent:
         A sum or mean with noise needs bounds. Tables of the same people are joined as joined_by says.
         """
         with self.asking() as db:
-            tables = [_table(row) | self._how(db, row["relation"]) for row in db.rows(statement("queryable"))]
+            with db.naming():
+                rows = db.rows(statement("queryable"))
+            tables = [_table(row) | self._how(db, row["relation"]) for row in rows]
             return {"tables": tables, "left": self.budget.left()}
 
     def _how(self, db: PsycopgDatabase, relation: str) -> dict[str, Any]:
@@ -171,7 +180,9 @@ class Agent:
             return {**checked, "epsilon": cost if math.isfinite(cost) else None, "left": self.budget.left()}
 
     def _checked(self, db: PsycopgDatabase, sql: str) -> dict[str, Any]:
-        row = db.row(statement("call_check_query"), sql)
+        function = server_function(db, "kanon_check_query")
+        with db.naming():
+            row = db.row(statement("call_check_query", function=function), sql)
         noise: list[dict[str, float]] = json.loads(row["noise"] or "[]")
         findings = [_sentence(one) for one in json.loads(row["findings"] or "[]")]
         if row["accepted"] and not (noise or self.exact):
@@ -180,10 +191,17 @@ class Agent:
             )
         if row["accepted"]:
             # the rest runs with the login's rights, which are to ask: a function could ask once more
-            names = sorted(functions_in(scan(sql)))
+            tokens = scan(sql)
+            names = sorted(functions_in(tokens))
             findings += [
                 f"{more['name']} is called, which may do more than calculate."
                 for more in db.rows(statement("more_than_calculating"), names)
+            ]
+            # which count rows exactly, partition by partition, and have values where rules quote them
+            findings += [
+                f"{name} is part of the server's catalogs, which this server does not read."
+                for name in sorted({one.text for one in tokens if one.kind in {"name", "word"}})
+                if name.startswith("pg_") or name == "information_schema"
             ]
         allowed = row["accepted"] and not findings
         return {"accepted": row["accepted"], "allowed": allowed, "findings": findings, "noise": noise}
@@ -201,11 +219,15 @@ class Agent:
             if not checked["allowed"]:
                 raise QueryRefused("The query is not asked.", detail=" ".join(checked["findings"]))
             self.budget.spend(checked["noise"])
-            rest = answered_blocks(db, sql, None)
+            with db.naming():
+                rest = answered_blocks(db, sql, None)
             text = f"SELECT * FROM (\n{rest.statement.text}\n) AS answer LIMIT {MOST_ROWS + 1}"
-            # the model's own SQL with the login's rights: it may read, and leaves nothing
-            with db.connection.transaction(force_rollback=True):
+            # the model's own SQL with the login's rights: it may read, and leaves nothing; whatever it calls,
+            # no query is answered in a transaction of this level
+            db.connection.commit()
+            with repeatable_read(db.connection), db.connection.transaction(force_rollback=True):
                 db.row(statement("set_locally"), "transaction_read_only", "on")
+                db.row(statement("set_locally"), "statement_timeout", _SECONDS)
                 answer = db.texts(Statement(text, rest.statement.types), *rest.arguments)
         values, notes = answer.json_values(), list(rest.notices)
         if len(values) > MOST_ROWS:

@@ -52,6 +52,7 @@ from kanon_pg.db.psycopg_adapter import (
     PsycopgDatabase,
     connected_to,
     mapped_errors,
+    pinned,
     repeatable_read,
 )
 from kanon_pg.db.python_arguments import check_argument, request_of
@@ -107,6 +108,12 @@ Progress = Callable[[str, float | None], None]
 
 @contextmanager
 def _transaction(target: str | Connection) -> Iterator[Connection]:
+    with _opened(target) as connection, pinned(connection):
+        yield connection
+
+
+@contextmanager
+def _opened(target: str | Connection) -> Iterator[Connection]:
     connection = connected_to(target)
     if connection in _joined:
         _act_as(_joined[connection], PsycopgDatabase(connection), _joined[connection])
@@ -133,7 +140,7 @@ _joined: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
 @contextmanager
 def one_transaction(target: str | Connection) -> Iterator[Connection]:
     """Run calls of this module on the connection that is yielded as one transaction: all of them or none."""
-    with _transaction(target) as connection:
+    with _opened(target) as connection:
         _joined[connection] = caller(PsycopgDatabase(connection))
         try:
             yield connection
@@ -190,9 +197,9 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
 @contextmanager
 def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, Row]]:
     """Open a transaction that acts as the reading role; yields it with the caller and its session."""
-    with _transaction(target) as connection:
+    with _opened(target) as connection, pinned(connection) as schemas:
         db = PsycopgDatabase(connection)
-        role, session = caller(db), db.row(statement("session_path"))
+        role, session = caller(db), {**db.row(statement("session_path")), "path": schemas}
         _act_as(READER, db, role)
         db.row(statement("pin_query_settings"))
         yield db, role, session
@@ -777,7 +784,7 @@ def query(
         found = answer(db, request, asker, folder=ledger_folder)
     for notice in found.notices:
         warnings.warn(notice, stacklevel=2)
-    with as_login(target, None) as db:
+    with as_login(target, None) as db, db.naming():
         if found.rows == "{}":  # it reads nothing about people, and has no parameter
             return ResultRows(db.rows(Statement(found.sql)))
         return ResultRows(db.rows(Statement(found.sql, ("jsonb",)), found.rows))

@@ -20,7 +20,7 @@ from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
 from kanon_pg.cli.output import Json, errors_as, note, progress_bar, show
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, pinned
 from kanon_pg.errors import InstallError
 from kanon_pg.release.plan.base import OWNER
 from kanon_pg.release.plan.request import AnonymizeRequest
@@ -142,7 +142,11 @@ def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
     The exit code is 1 if anything is not as it must be.
     """
     with errors_as(as_json):
-        with connected(dsn, as_server=True) as connection, progress_bar(not as_json) as advance:
+        with (
+            connected(dsn, as_server=True) as connection,
+            pinned(connection),
+            progress_bar(not as_json) as advance,
+        ):
             advance("checking", None)
             db = PsycopgDatabase(connection)
             items = check_database(db, lambda relation, release: _trial(db, relation, release))

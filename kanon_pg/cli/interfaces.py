@@ -14,11 +14,11 @@ from kanon_pg.cli.connection import connected, installed
 from kanon_pg.cli.output import Advance, note
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.core.termination import Termination
-from kanon_pg.db.catalog import describe
+from kanon_pg.db.catalog import describe, server_function
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Row
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, pinned
 from kanon_pg.db.statements import statement
 from kanon_pg.hierarchies.operations import (
     BUILD_HIERARCHY,
@@ -66,7 +66,8 @@ class ServerInterface:
     def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
         """Say what releases disclose together, see `kanon_pg.client.composition`."""
         with self._reporting(advance) as db:
-            rows = db.rows(COMPOSITION.statement("call_composition"), *COMPOSITION.values(arguments))
+            call = COMPOSITION.statement("call_composition", server_function(db, "kanon_composition"))
+            rows = db.rows(call, *COMPOSITION.values(arguments))
             return tuple(Composition(**{**row, "releases": tuple(row["releases"])}) for row in rows)
 
     def release_report(self, arguments: Arguments, advance: Advance) -> Report:
@@ -93,18 +94,19 @@ class ServerInterface:
     def erase(self, release: str, person: Sequence[str]) -> None:
         """Erase a person, see `kanon_pg.client.erase`."""
         with self._reporting() as db:
-            db.row(statement("call_erase"), _checked(release), list(person))
+            function = server_function(db, "kanon_erase")
+            db.row(statement("call_erase", function=function), _checked(release), list(person))
 
     def run(self, function: str, name: str) -> None:
         """Call a function of one release or hierarchy that returns nothing, like ``kanon_refresh``."""
         with self._reporting() as db:
-            db.row(statement("call_by_name", function=Identifier.of(function)), _checked(name))
+            db.row(statement("call_by_name", function=server_function(db, function)), _checked(name))
 
     def run_on_table(self, function: str, relation: str) -> None:
         """Call a function of one table that returns nothing, like ``kanon_undeclare``."""
         with self._reporting() as db:
             name = str(describe(db, relation).identifier)
-            db.row(statement("call_by_name", function=Identifier.of(function)), name)
+            db.row(statement("call_by_name", function=server_function(db, function)), name)
 
     def define_hierarchy(self, arguments: Arguments) -> int:
         """Store rows as a hierarchy; returns its version."""
@@ -124,13 +126,18 @@ class ServerInterface:
     def hierarchy_content(self, name: str) -> GeneralizationHierarchy:
         """Return a stored hierarchy."""
         with self._calling() as db:
-            return hierarchy_in(db.rows(statement("call_hierarchy_values"), _checked(name)))
+            function = server_function(db, "kanon_hierarchy_values")
+            return hierarchy_in(
+                db.rows(statement("call_hierarchy_values", function=function), _checked(name))
+            )
 
     def missing_values(self, arguments: Arguments) -> tuple[MissingValue, ...]:
         """List values that a hierarchy lacks, see `kanon_pg.client.missing_values`."""
         with self._calling() as db:
             given = {**arguments, "relation": describe(db, arguments["relation"]).oid}
-            rows = db.rows(MISSING_VALUES.statement("call_hierarchy_missing"), *MISSING_VALUES.values(given))
+            function = server_function(db, "kanon_hierarchy_missing")
+            call = MISSING_VALUES.statement("call_hierarchy_missing", function)
+            rows = db.rows(call, *MISSING_VALUES.values(given))
             return tuple(MissingValue(**row) for row in rows)
 
     @contextmanager
@@ -151,7 +158,7 @@ class ServerInterface:
 
     @contextmanager
     def _calling(self) -> Iterator[PsycopgDatabase]:
-        with installed(self.connection):
+        with installed(self.connection), pinned(self.connection):
             yield PsycopgDatabase(self.connection)
 
 
@@ -172,7 +179,8 @@ def _call(db: PsycopgDatabase, operation: Operation[Any], name: str, arguments: 
         given[relation] = describe(db, given[relation]).oid
     if given.get("tables"):
         given["tables"] = [describe(db, table).oid for table in given["tables"]]
-    return db.row(operation.statement(name), *operation.values(given))
+    function = server_function(db, name.replace("call_", "kanon_"))
+    return db.row(operation.statement(name, function), *operation.values(given))
 
 
 def _checked(name: str) -> str:

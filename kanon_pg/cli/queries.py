@@ -14,6 +14,7 @@ from rich.text import Text
 
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, lay_out
+from kanon_pg.db.catalog import server_function
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, TextRows
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
@@ -72,8 +73,9 @@ def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> Non
 
 
 def _checked(db: PsycopgDatabase, text: str) -> dict[str, Any]:
+    function = server_function(db, "kanon_check_query")
     try:
-        row = db.row(statement("call_check_query"), text)
+        row = db.row(statement("call_check_query", function=function), text)
     except InputError as error:  # what is no query at all, such as an empty text
         finding = {"code": None, "place": 0, "sentence": error.message, "hint": error.hint or ""}
         return {"accepted": False, "findings": [finding], "canonical_sql": None, "noise": None}

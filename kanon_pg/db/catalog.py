@@ -12,6 +12,7 @@ from kanon_pg.db.failures import (
     INVALID_PARAMETER_VALUE,
     SYNTAX_ERROR,
     UNDEFINED_FUNCTION,
+    database_error,
 )
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
@@ -222,6 +223,20 @@ def caller(db: Database) -> str:
     return role
 
 
+def server_function(db: Database, name: str) -> Identifier:
+    """Return a function that users call, where kanon has it: the search path could lead to somebody else's.
+
+    Raises
+    ------
+    DatabaseError
+        If the server does not have it.
+    """
+    found = db.rows(statement("find_functions"))
+    if not found:
+        raise database_error(UNDEFINED_FUNCTION, f"function {name} does not exist")
+    return Identifier.of(found[0]["schema"], name)
+
+
 def requesting_role(db: Database, operation: str) -> str:
     """Return the role that called the API function which a definer function serves, once per call.
 
@@ -404,7 +419,7 @@ def _resolve(db: Database, relation: str) -> int | None:
         return int(relation) if int(relation) <= _LAST_OID else None
     oid: int | None
     try:
-        with db.savepoint():
+        with db.savepoint(), db.naming():
             oid = db.row(statement("resolve_relation"), relation)["oid"]
     except DatabaseError as error:
         if error.server_state == INSUFFICIENT_PRIVILEGE:

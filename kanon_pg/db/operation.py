@@ -181,13 +181,13 @@ class Operation(Generic[Request]):
         """Make the request of what PL/Python hands over, see `read`."""
         return self._request(**self.read(*values))
 
-    def statement(self, name: str) -> Statement:
+    def statement(self, name: str, function: Identifier) -> Statement:
         """Return the named statement that calls the SQL function, for `values`.
 
         Parameters
         ----------
         name : str
-            Of a template with a place for the ``arguments``.
+            Of a template with places for the ``function`` and its ``arguments``.
         """
         carried = [_carrier(argument.type) for argument in self.arguments.values()]
         types, made = zip(*carried, strict=True)
@@ -195,7 +195,7 @@ class Operation(Generic[Request]):
             f"{_quoted(argument)} => {how.format(f'${number}')}"
             for number, (argument, how) in enumerate(zip(self.arguments, made, strict=True), 1)
         )
-        return Statement(render(name, arguments=arguments).text, types, name)
+        return Statement(render(name, function=function, arguments=arguments).text, types, name)
 
     def values(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the parameters of `statement`.

@@ -82,6 +82,10 @@ class Database(Protocol):
         """Open a nested transaction: an exception inside undoes the statements inside."""
         ...
 
+    def naming(self) -> AbstractContextManager[None]:
+        """Look names of relations up as the user does; everything else is looked up in ``pg_catalog``."""
+        ...
+
     def deadline(self, seconds: float) -> AbstractContextManager[None]:
         """Bound everything inside: `LimitExceeded` once `seconds` have passed, within a second."""
         ...

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -345,6 +346,33 @@ def repeatable_read(connection: Connection) -> Iterator[None]:
             connection.isolation_level = level
 
 
+_schemas: WeakKeyDictionary[Connection, list[str]] = WeakKeyDictionary()
+"""Where logins look names up, of connections in `pinned`."""
+
+
+@contextmanager
+def pinned(connection: Connection) -> Iterator[list[str]]:
+    """Look functions and operators up in ``pg_catalog`` alone, in the transaction that is open.
+
+    Somebody else may own a schema of the search path, and what is there fits better where PostgreSQL's own
+    takes any type. Yields the schemas of before, in which `PsycopgDatabase.naming` finds relations.
+    """
+    if connection in _schemas:
+        yield _schemas[connection]
+        return
+    db = PsycopgDatabase(connection)
+    schemas = _schemas[connection] = db.row(statement("session_path"))["path"]
+    before = db.row(statement("set_locally"), "search_path", _OWN_PATH)["before"]
+    try:
+        yield schemas
+        db.row(statement("set_locally"), "search_path", before)
+    finally:
+        del _schemas[connection]
+
+
+_OWN_PATH = "pg_catalog, pg_temp"
+
+
 @contextmanager
 def no_statement_left(connection: Connection) -> Iterator[None]:
     """Cancel the statement that still runs when the block raises, so that it can be rolled back.
@@ -633,6 +661,18 @@ class PsycopgDatabase:
         """See `Database.savepoint`."""
         with self.connection.transaction(), no_statement_left(self.connection):
             yield
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """See `Database.naming`; only `pinned` changes anything."""
+        schemas = _schemas.get(self.connection)
+        if schemas is None:
+            yield
+            return
+        path = ", ".join(str(Identifier((schema,))) for schema in schemas)
+        self.row(statement("set_locally"), "search_path", path or _OWN_PATH)
+        yield
+        self.row(statement("set_locally"), "search_path", _OWN_PATH)
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:

@@ -283,6 +283,11 @@ class SpiDatabase:
             yield
 
     @contextmanager
+    def naming(self) -> Iterator[None]:
+        """See `Database.naming`: names come as ``regclass``, and functions have their own search path."""
+        yield
+
+    @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
         """See `Database.deadline`; a POSIX timer interrupts whatever statement runs then."""
         ends = self._ends = time.monotonic() + seconds

@@ -1,4 +1,4 @@
--- name: find_install_check(): Where the function kanon_install_check is, if the server has it.
+-- name: find_functions(): Where the functions that users call are, if the server has them: the search path could lead to others.
 SELECT n.nspname::text AS schema FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
 WHERE p.proname = 'kanon_install_check' AND p.pronargs = 0 AND p.oid IN (
 {% include "called_functions" %}

@@ -7,7 +7,7 @@ SELECT role::text AS role FROM taken WHERE operation = $1::text ORDER BY number 
 SELECT r.release, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
     r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
     r.bound_method, r.usefulness, extract(EPOCH FROM r.elapsed)::double precision AS elapsed, r.termination
-FROM kanon_anonymize({{ arguments }}) AS r
+FROM {{ function }}({{ arguments }}) AS r
 
 -- name: call_answer_blocks(text, text[]): Answers the blocks of a query.
 SELECT b.rest, b.rows::text AS rows, b.notices FROM kanon.answer_blocks($1, $2::text[], pg_catalog.current_schemas(false)) AS b
@@ -16,49 +16,49 @@ SELECT b.rest, b.rows::text AS rows, b.notices FROM kanon.answer_blocks($1, $2::
 SELECT {{ function }}($1::text)::text AS done
 
 -- name: call_certificate(): Writes a certificate through the server's own function; its arguments are the parameters, in their order.
-SELECT kanon_certificate({{ arguments }})::text AS certificate
+SELECT {{ function }}({{ arguments }})::text AS certificate
 
 -- name: call_check_query(text): Checks a query without running it.
-SELECT accepted, findings::text AS findings, canonical_sql, noise::text AS noise FROM kanon_check_query($1)
+SELECT accepted, findings::text AS findings, canonical_sql, noise::text AS noise FROM {{ function }}($1)
 
 -- name: call_composition(): Compares releases through the server's own function; its arguments are the parameters, in their order.
-SELECT releases, k, people, smallest, average, people_below, unseen_rows FROM kanon_composition({{ arguments }})
+SELECT releases, k, people, smallest, average, people_below, unseen_rows FROM {{ function }}({{ arguments }})
 
 -- name: call_declare(): Declares the roles of columns through the server's own function; its arguments are the parameters, in
 -- their order.
-SELECT kanon_declare({{ arguments }})::text AS done
+SELECT {{ function }}({{ arguments }})::text AS done
 
 -- name: call_hierarchy_build(): Builds a hierarchy over a column through the server's own function; its arguments are the
 -- parameters, in their order.
-SELECT kanon_hierarchy_build({{ arguments }}) AS version
+SELECT {{ function }}({{ arguments }}) AS version
 
 -- name: call_hierarchy_define(): Stores a hierarchy through the server's own function; its arguments are the parameters, in their
 -- order.
-SELECT kanon_hierarchy_define({{ arguments }}) AS version
+SELECT {{ function }}({{ arguments }}) AS version
 
 -- name: call_hierarchy_load(): Stores the hierarchy of a table through the server's own function; its arguments are the
 -- parameters, in their order.
-SELECT kanon_hierarchy_load({{ arguments }}) AS version
+SELECT {{ function }}({{ arguments }}) AS version
 
 -- name: call_hierarchy_missing(): The values that a hierarchy lacks through the server's own function; its arguments are the
 -- parameters, in their order.
-SELECT value, rows FROM kanon_hierarchy_missing({{ arguments }})
+SELECT value, rows FROM {{ function }}({{ arguments }})
 
 -- name: call_hierarchy_values(text): The values of a hierarchy through the server's own function.
-SELECT value, nodes FROM kanon_hierarchy_values($1::text)
+SELECT value, nodes FROM {{ function }}($1::text)
 
 -- name: call_link(): Links a table through the server's own function; its arguments are the parameters, in their order.
-SELECT kanon_link({{ arguments }})::text AS done
+SELECT {{ function }}({{ arguments }})::text AS done
 
 -- name: call_release_report(): Reports about a release through the server's own function; its arguments are the parameters, in
 -- their order.
-SELECT kanon_release_report({{ arguments }})::text AS report
+SELECT {{ function }}({{ arguments }})::text AS report
 
 -- name: call_protect(): Protects a table through the server's own function; its arguments are the parameters, in their order.
-SELECT kanon_protect({{ arguments }})::text AS done
+SELECT {{ function }}({{ arguments }})::text AS done
 
 -- name: call_erase(text, text[]): Erases a person from a release through the server's own function.
-SELECT kanon_erase($1::text, $2::text[])::text AS done
+SELECT {{ function }}($1::text, $2::text[])::text AS done
 
 -- name: set_progress_notices(): Makes the server's functions report their progress as notices, in this session.
 SELECT pg_catalog.set_config('kanon.progress', 'on', false) AS progress

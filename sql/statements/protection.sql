@@ -124,10 +124,14 @@ SELECT q.relation::text AS relation, q.k, q.people::text AS people, q.parent::te
 FROM kanon.queryable AS q ORDER BY q.relation::text
 
 -- name: more_than_calculating(text[]): Names among some of functions that may write, wait, ask a query or run a text. Of those that
--- call themselves stable PostgreSQL's own are believed: those of extensions run texts, too.
+-- call themselves stable PostgreSQL's own are believed, but for those that read the tables whose names they get: those of extensions
+-- run texts, too.
 SELECT DISTINCT p.proname::text AS name FROM pg_catalog.pg_proc AS p
 WHERE p.proname = ANY($1::text []::name [])
-    AND (p.provolatile = 'v' OR (p.provolatile = 's' AND p.pronamespace <> 'pg_catalog'::regnamespace))
+    AND (
+        p.provolatile = 'v'
+        OR (p.provolatile = 's' AND (p.pronamespace <> 'pg_catalog'::regnamespace OR p.proname ~ '_to_xml'))
+    )
 ORDER BY 1
 
 -- name: beyond_asking(): What the login may do beyond asking, in any role that it can take: none of it is for a program that asks

@@ -51,6 +51,11 @@ insert into secrets values ('sesame');
 create table walls (ward text primary key, color text);
 insert into walls values ('w0', 'crimson');
 grant select on walls to public;
+create function asking(before text, query text) returns text
+    language sql return (select string_agg(q::text, before) from kanon_query(query) as q);
+create aggregate asked (text) (sfunc = asking, stype = text, initcond = '');
+create view answers as select asking('', 'select count(*) from staff');
+grant select on answers to public;
 """
 
 
@@ -71,7 +76,7 @@ class World:
             async with Client(stdio_client(started)) as client:
                 return [_answer(await client.call_tool(name, arguments)) for name, arguments in calls]
 
-        return asyncio.run(asyncio.wait_for(calling(), 120))
+        return asyncio.run(asyncio.wait_for(calling(), 300))
 
     def ask(self, *queries: str, options: tuple[str, ...] = ()) -> list[Any]:
         return self.call(*(("ask", {"sql": query}) for query in queries), options=options)
@@ -193,6 +198,12 @@ ATTACKS = {
         " (select 'select count(*) from staff'::text as t) as q"
     ),
     "a text that is run": f"{_REST}, query_to_xml('table walls', true, true, '') as q",
+    "another query by an aggregate": f"{_REST}, (select asked('select count(*) from staff')) as q",
+    "another query in a view": f"{_REST}, answers as q",
+    "exact numbers of rows": f"{_REST}, (select reltuples from pg_class where relname = 'patients') as q",
+    "exact numbers of rows, quoted": f'{_REST}, (select pg_catalog."pg_stat_get_live_tuples"(oid)) as q',
+    "labels and bounds": f"{_REST}, (select check_clause from information_schema.check_constraints) as q",
+    "a table by its name": f"{_REST}, table_to_xml('walls', true, true, '') as q",
     "another check": f"{_REST}, kanon_check_query('select count(*) from staff') as q",
     "a setting": f"{_REST}, set_config('search_path', 'kanon', false) as q",
     "a lock": f"{_REST}, pg_advisory_lock(7) as q",

@@ -211,6 +211,35 @@ def test_no_row_goes_into_a_table_of_somebody_else(project: Project) -> None:
         project.admin.execute(f"alter table marts__private.people owner to {user}")
 
 
+def test_no_row_goes_into_a_schema_of_somebody_else(project: Project) -> None:
+    project.dbt("run")
+    project.admin.execute(f"create schema others authorization {project.reader}")
+    project.admin.execute("grant all on schema others to public")
+    project.write("people.sql", RELEASE.replace("k=5", 'k=5, private_schema="others"'))
+    try:
+        assert "Schema others belongs to somebody else" in project.dbt("run", fails=True)
+        assert project.rows("select to_regclass('others.people')") == [(None,)]
+        assert project.rows("select base::text from kanon.releases") == [("marts__private.people",)]
+    finally:
+        project.write("people.sql", RELEASE)
+        project.admin.execute("drop schema others cascade")
+
+
+def test_no_function_of_somebody_else_is_called(project: Project) -> None:
+    """A schema that is named as a role is searched first for that role."""
+    ((user,),) = project.rows("select nspowner::regrole::text from pg_namespace where nspname = 'marts'")
+    project.admin.execute(
+        f"""create schema {user} authorization {project.reader}; grant usage on schema {user} to public;
+        create function {user}.kanon_is_anonymous(relation regclass, k integer) returns boolean
+            language plpgsql as $$ begin raise 'called by %', current_user; end $$;
+        alter function {user}.kanon_is_anonymous owner to {project.reader}"""
+    )
+    try:
+        project.dbt("run")
+    finally:
+        project.admin.execute(f"drop schema {user} cascade")
+
+
 def test_failing_tests_name_columns_and_no_values(project: Project) -> None:
     project.write("copied.sql", "select age, zip, diagnosis from {{ source('raw', 'people') }}")
     project.write("copied.yml", FAILING)

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from kanon_pg.cli.interfaces import ServerInterface
 from kanon_pg.errors import NotPermitted
 from tests.fixtures.interfaces import ClientInterface, Interface, interface_of
 
@@ -144,3 +145,53 @@ def test_an_inner_function_serves_nobody_who_did_not_come_through_the_outer_one(
     # what was left behind is good for no other transaction
     with interface_of(cast.victim, interface) as own, pytest.raises(psycopg.Error, match="called directly"):
         own.connection.execute("select kanon.undeclare('clinic.patients')")
+
+
+@pytest.mark.only_through("server")
+def test_commands_call_no_function_of_somebody_else(interface: Interface, cast: Cast) -> None:
+    """A schema that is named as a role is searched first for that role."""
+    run = interface.connection.execute
+    run(f"create schema {cast.victim} authorization {cast.attacker}".encode())
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
+        connection.execute(
+            f"""
+            grant usage on schema {cast.victim} to public;
+            create function {cast.victim}.kanon_drop(release text) returns void
+                language sql as 'insert into trap.loot values (current_user, release)';
+            comment on function {cast.victim}.kanon_drop is E'Drops.\nExample: none.'
+            """.encode()
+        )
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.victim)) as connection:
+        ServerInterface(connection).run("kanon_drop", "victims")
+    assert run("select * from trap.loot").fetchall() == []
+    assert run("select release from kanon.releases").fetchall() == []
+
+
+def test_no_function_of_the_search_path_counts_people(interface: Interface, cast: Cast) -> None:
+    """What fits better than PostgreSQL's own, which take any type, would run as who publishes."""
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
+        for kind in ("bigint", "integer", "text"):
+            connection.execute(
+                f"""
+                create function trap.counted(so_far bigint, one {kind}) returns bigint
+                    language plpgsql as $$ begin
+                    insert into trap.loot values (current_user, one);
+                    return coalesce(so_far, 0) + 1000;
+                end $$;
+                create aggregate trap.count({kind}) (sfunc = trap.counted, stype = bigint);
+                create function trap.same(one {kind}[], other {kind}[]) returns boolean
+                    language plpgsql as $$ begin
+                    insert into trap.loot values (current_user, one::text);
+                    return true;
+                end $$;
+                create operator trap.= (leftarg = {kind}[], rightarg = {kind}[], function = trap.same)
+                """.encode()
+            )
+    with interface_of(cast.victim, interface) as own:
+        own.connection.execute("set search_path = trap, clinic, public")
+        own.declare("patients", quasi_identifiers=["age"], sensitive=["name"], entity="id")
+        assert own.anonymize("patients", 5, release="victims").people == 50
+        assert own.measure("patients").people == 50
+        own.refresh("victims")
+        assert own.connection.execute("show search_path").fetchone() == ("trap, clinic, public",)
+    assert interface.connection.execute("select * from trap.loot").fetchall() == []

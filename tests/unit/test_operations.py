@@ -86,7 +86,8 @@ def test_a_field_is_all_that_an_argument_needs_in_sql(longer: Operation[_Longer]
 
 
 def test_a_field_is_all_that_an_argument_needs_in_calls(longer: Operation[_Longer]) -> None:
-    statement = longer.statement("call_anonymize")
+    statement = longer.statement("call_anonymize", Identifier.of("api", "kanon_anonymize"))
+    assert '"api"."kanon_anonymize"(' in statement.text
     before = list(longer.arguments).index("patience")
     assert f"patience => pg_catalog.make_interval(secs => ${before + 1}::double precision)," in statement.text
     assert statement.types[before:] == ("double precision", "text[]", "text")

@@ -25,6 +25,10 @@ it is one transaction.
       {{ sql }}
     );
   {%- endcall %}
+  {#- whoever owns the schema could put a table of theirs into the place of the private one while this waits for it -#}
+  {% if not kanon_pg.is_own_schema(schema) %}
+    {{ exceptions.raise_compiler_error("Schema " ~ schema ~ " belongs to somebody else, who could read the rows; nothing was changed.") }}
+  {% endif %}
   {%- set stored = kanon_pg.is_relation(private) -%}
   {% if stored and not kanon_pg.is_own(private) %}
     {{ exceptions.raise_compiler_error(private ~ " belongs to somebody else, who could read the rows; nothing was changed.") }}
@@ -52,7 +56,7 @@ it is one transaction.
   {% do run_query(kanon_pg.declaration(private)) %}
   {% do run_query(kanon_pg.publication(private, release)) %}
   {%- set safe = api.Relation.create(schema="safe", identifier=release) -%}
-  {% if not kanon_pg.is_true("kanon_is_anonymous(" ~ kanon_pg.regclass(safe) ~ ", " ~ config.require("k") ~ ")") %}
+  {% if not kanon_pg.is_true(kanon_pg.function("kanon_is_anonymous") ~ "(" ~ kanon_pg.regclass(safe) ~ ", " ~ config.require("k") ~ ")") %}
     {{ exceptions.raise_compiler_error("The release of " ~ this ~ " is not k-anonymous; nothing was changed.") }}
   {% endif %}
   {% do run_query("create or replace view " ~ published ~ " as select * from " ~ safe) %}
@@ -81,7 +85,7 @@ it is one transaction.
 
 
 {% macro declaration(private) %}
-  select kanon_declare({{ kanon_pg.regclass(private) }}
+  select {{ kanon_pg.function("kanon_declare") }}({{ kanon_pg.regclass(private) }}
   {%- for role in ("identifiers", "quasi_identifiers", "sensitive", "insensitive") -%}
     , {{ role }} => {{ kanon_pg.names(config.get(role, [])) }}
   {%- endfor -%}
@@ -92,7 +96,7 @@ it is one transaction.
 
 
 {% macro publication(private, release) %}
-  select kanon_anonymize({{ kanon_pg.regclass(private) }}, {{ config.require("k") }}, release => {{ kanon_pg.literal(release) }}
+  select {{ kanon_pg.function("kanon_anonymize") }}({{ kanon_pg.regclass(private) }}, {{ config.require("k") }}, release => {{ kanon_pg.literal(release) }}
   {%- for model in ("l", "p", "t") if config.get(model) is not none -%}
     , {{ model }} => {{ config.get(model) }}
   {%- endfor -%}
@@ -107,7 +111,7 @@ it is one transaction.
 {% macro forget(private) %}
   {% do kanon_pg.drop_releases(private) %}
   {% if kanon_pg.is_true("exists (select from kanon.declarations where relation = " ~ kanon_pg.regclass(private) ~ ")") %}
-    {% do run_query("select kanon_undeclare(" ~ kanon_pg.regclass(private) ~ ")") %}
+    {% do run_query("select " ~ kanon_pg.function("kanon_undeclare") ~ "(" ~ kanon_pg.regclass(private) ~ ")") %}
   {% endif %}
   {% do run_query("drop table " ~ private) %}
 {% endmacro %}
@@ -119,14 +123,35 @@ it is one transaction.
     "select release from kanon.releases where base = " ~ kanon_pg.regclass(private) ~ " and release <> " ~ kanon_pg.literal(kept)
   ) -%}
   {% for release in releases.columns[0].values() %}
-    {% do run_query("select kanon_drop(" ~ kanon_pg.literal(release) ~ ")") %}
+    {% do run_query("select " ~ kanon_pg.function("kanon_drop") ~ "(" ~ kanon_pg.literal(release) ~ ")") %}
   {% endfor %}
+{% endmacro %}
+
+
+{# A function where kanon has it: what the search path finds first could be somebody else's. #}
+{% macro function(name) %}
+  {%- if execute -%}
+  {{ return(run_query(
+    "select coalesce((select quote_ident(n.nspname) from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace"
+    ~ " where p.proname = " ~ kanon_pg.literal(name) ~ " and obj_description(p.oid, 'pg_proc') like '%Example: %'"
+    ~ " and p.proowner = (select nspowner from pg_namespace where nspname = 'kanon') limit 1), 'kanon') || '." ~ name ~ "'"
+  ).columns[0].values()[0]) }}
+  {%- endif -%}
 {% endmacro %}
 
 
 {% macro is_own(relation) %}
   {{ return(kanon_pg.is_true(
     "(select relowner = current_user::regrole from pg_class where oid = " ~ kanon_pg.regclass(relation) ~ ")"
+  )) }}
+{% endmacro %}
+
+
+{# Superusers may read everything anyway. #}
+{% macro is_own_schema(schema) %}
+  {{ return(kanon_pg.is_true(
+    "(select o.rolsuper or o.rolname = current_user from pg_namespace join pg_roles as o on o.oid = nspowner"
+    ~ " where nspname = " ~ kanon_pg.literal(schema) ~ ")"
   )) }}
 {% endmacro %}
 

@@ -4,9 +4,9 @@
 {{ kanon_pg.needs({"k": k, "quasi_identifiers": quasi_identifiers}) }}
 select coalesce(array_to_string(singled.columns, ', '), {{ kanon_pg.literal(quasi_identifiers | join(", ")) }}) as columns
 from (
-  select kanon_is_anonymous({{ kanon_pg.regclass(model) }}, {{ k }}, {{ kanon_pg.names(quasi_identifiers) }}) as holds
+  select {{ kanon_pg.function("kanon_is_anonymous") }}({{ kanon_pg.regclass(model) }}, {{ k }}, {{ kanon_pg.names(quasi_identifiers) }}) as holds
 ) as checked
-left join kanon_audit({{ kanon_pg.regclass(model) }}, {{ k }}, {{ kanon_pg.names(quasi_identifiers) }}) as singled on true
+left join {{ kanon_pg.function("kanon_audit") }}({{ kanon_pg.regclass(model) }}, {{ k }}, {{ kanon_pg.names(quasi_identifiers) }}) as singled on true
 where checked.holds is not true
 {% endtest %}
 
@@ -15,7 +15,7 @@ where checked.holds is not true
 {{ kanon_pg.needs({"l": l, "sensitive": sensitive, "quasi_identifiers": quasi_identifiers}) }}
 select column_name as columns
 from unnest({{ kanon_pg.names(sensitive) }}) as sensitive (column_name)
-cross join lateral kanon_measure(
+cross join lateral {{ kanon_pg.function("kanon_measure") }}(
   {{ kanon_pg.regclass(model) }}, {{ kanon_pg.names(quasi_identifiers) }}, array[column_name]
 ) as measured
 where (measured.distinct_l >= {{ l }}) is not true
@@ -24,7 +24,7 @@ where (measured.distinct_l >= {{ l }}) is not true
 
 {% test no_quasi_identifiers(model, except=[]) %}
 select "column" as columns, role
-from kanon_suggest({{ kanon_pg.regclass(model) }})
+from {{ kanon_pg.function("kanon_suggest") }}({{ kanon_pg.regclass(model) }})
 where role in ('identifier', 'quasi_identifier', 'entity') and "column" <> all ({{ kanon_pg.names(except) }})
 {% endtest %}
 

@@ -114,7 +114,7 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
     """
     if not read_facts(db, "public").installed:
         raise InstallError("kanon is not installed in this database.", hint="kanon install DSN")
-    found = db.rows(statement("find_install_check"))
+    found = db.rows(statement("find_functions"))
     if found:
         function = Identifier.of(found[0]["schema"], "kanon_install_check")
         return [CheckItem(**row) for row in db.rows(statement("call_install_check", function=function))]
