@@ -11,7 +11,7 @@ from typing import Any
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.failures import UNDEFINED_TABLE
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, pinned
 from kanon_pg.db.settings import text_of_files
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, UnknownName, as_given
@@ -92,7 +92,7 @@ def published(
     with connection.transaction():
         db = PsycopgDatabase(connection)
         db.execute(statement("begin_handing_over"))
-        with text_of_files(db):
+        with pinned(connection), text_of_files(db):
             found: Sequence[Row] = ()
             while found != (found := _found(db, names)):
                 for row in found:
