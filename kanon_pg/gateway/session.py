@@ -183,8 +183,10 @@ class ClientSession:
 
     async def _simple(self, statement: Question, message: WireMessage) -> None:
         """Answer a statement of the simple protocol, by messages of the other one."""
+        refused = self._refused
         blocks = await self._blocks(statement, statement.query, lambda place: len(statement.before) + place)
-        if blocks is not None and not blocks.is_about_people:
+        is_skipped = blocks is None and self._refused == refused  # until the client's own Sync, also this
+        if is_skipped or (blocks is not None and not blocks.is_about_people):
             self._pass(message)
             return
         if blocks is not None:
