@@ -1,4 +1,4 @@
-"""The notice that a release has hardly any values left: what may be the reason, and what would keep more."""
+"""The notice that much of a release is suppressed: what may be the reason, and what would keep more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from kanon_pg.release.plan.planning import ReleasePlan
 from kanon_pg.release.plan.request import AnonymizeRequest
 from kanon_pg.release.publish.report import ReleaseReport
 
-_NEARLY_ALL = 0.9
+_MUCH = 1 / 3
+"""Share of the cells."""
 
 _LEAST = 2
 """Least value of k."""
@@ -19,8 +20,8 @@ _LEAST = 2
 def notice_much_suppressed(
     db: Database, request: AnonymizeRequest, plan: ReleasePlan, report: ReleaseReport
 ) -> None:
-    """Say why nearly all cells of a release may be suppressed, if they are."""
-    if report.suppressed_share < _NEARLY_ALL:
+    """Say why much of a release may be suppressed, if it is."""
+    if report.suppressed_share < _MUCH:
         return
     found = [*_demands(request, plan)]
     if not found or report.people < request.k * report.row_types:
