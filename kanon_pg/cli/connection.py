@@ -18,7 +18,7 @@ from kanon_pg.db.failures import (
     UNDEFINED_SCHEMA,
     UNDEFINED_TABLE,
 )
-from kanon_pg.db.psycopg_adapter import Connection
+from kanon_pg.db.psycopg_adapter import Connection, pinned
 from kanon_pg.errors import ClusterError, DatabaseError, InstallError
 
 Result = TypeVar("Result")
@@ -75,7 +75,7 @@ def answer_of(
 
 @contextmanager
 def installed(connection: Connection) -> Iterator[None]:
-    """Say what to do if the block needs something of kanon that the database, or the role, does not have.
+    """Look names up as `pinned` does; say what to do if the database, or the role, lacks something of kanon.
 
     Raises
     ------
@@ -83,7 +83,8 @@ def installed(connection: Connection) -> Iterator[None]:
         If it does not have it.
     """
     try:
-        yield
+        with pinned(connection):
+            yield
     except DatabaseError as error:
         if error.server_state == INSUFFICIENT_PRIVILEGE and error.hint is None:
             error.hint = (

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_pg.cli.arguments import Relation, fields_in, read_json
-from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, check_plot, errors_as, listing, progress_bar, show, write_plot
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, pinned
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, MISSING_VALUES, tree_lines, tree_of
@@ -158,7 +158,7 @@ def _require_one_source(
 def list_all(dsn: Dsn = None, as_json: Json = False) -> None:
     """List the stored hierarchies."""
     with errors_as(as_json):
-        with connected(dsn) as connection, pinned(connection):
+        with connected(dsn) as connection, installed(connection):
             found = _listed(PsycopgDatabase(connection))
         show(found, as_json, _table)
 
@@ -173,7 +173,7 @@ def show_one(
     """Show a stored hierarchy as a tree, or draw it."""
     with errors_as(as_json):
         check_plot(plot)
-        with connected(dsn) as connection, pinned(connection):
+        with connected(dsn) as connection, installed(connection):
             listed = {one.hierarchy: one for one in _listed(PsycopgDatabase(connection))}.get(hierarchy)
         if listed is None:
             raise UnknownName(

@@ -18,7 +18,7 @@ from kanon_pg.db.catalog import describe, server_function
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Row
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, pinned
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.statements import statement
 from kanon_pg.hierarchies.operations import (
     BUILD_HIERARCHY,
@@ -158,7 +158,7 @@ class ServerInterface:
 
     @contextmanager
     def _calling(self) -> Iterator[PsycopgDatabase]:
-        with installed(self.connection), pinned(self.connection):
+        with installed(self.connection):
             yield PsycopgDatabase(self.connection)
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.output import Json, errors_as, listing, note, show
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, pinned
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.monitoring import states
 from kanon_pg.monitoring.states import HealthState, HistoryEntry
 from kanon_pg.tables.complete_file import complete_or_absent
@@ -28,7 +28,7 @@ def health(dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 def _read(dsn: str | None) -> list[HealthState]:
-    with connected(dsn) as connection, installed(connection), pinned(connection):
+    with connected(dsn) as connection, installed(connection):
         return states.health(PsycopgDatabase(connection))
 
 
@@ -42,7 +42,7 @@ def history(
     A REFRESH MATERIALIZED VIEW by hand is not in it.
     """
     with errors_as(as_json):
-        with connected(dsn) as connection, installed(connection), pinned(connection):
+        with connected(dsn) as connection, installed(connection):
             found = states.history(PsycopgDatabase(connection), most)
         show(found, as_json, _history_table)
 

@@ -12,7 +12,7 @@ import typer
 from kanon_pg.cli.connection import Dsn, installed
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, note, progress_bar, show
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, pinned
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.policy.applying import apply as apply_changes
 from kanon_pg.policy.applying import changes_of
 from kanon_pg.policy.differences import Change
@@ -42,11 +42,7 @@ def export(
     is given.
     """
     with errors_as(as_json):
-        with (
-            opened_interface(dsn) as interface,
-            installed(interface.connection),
-            pinned(interface.connection),
-        ):
+        with opened_interface(dsn) as interface, installed(interface.connection):
             contents = interface.hierarchy_content if values else None
             found = existing(PsycopgDatabase(interface.connection), contents)
         for name, release in found["releases"].items():
@@ -84,11 +80,7 @@ def apply(
     """
     with errors_as(as_json):
         policy = read_document(file)
-        with (
-            opened_interface(dsn) as interface,
-            installed(interface.connection),
-            pinned(interface.connection),
-        ):
+        with opened_interface(dsn) as interface, installed(interface.connection):
             db = PsycopgDatabase(interface.connection)
             wanted, changes = changes_of(db, interface, policy)
             if not check:

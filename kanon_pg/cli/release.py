@@ -30,7 +30,7 @@ from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show, show_done
 from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES
 from kanon_pg.core.termination import Termination
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, pinned
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 from kanon_pg.release import releasing
@@ -126,7 +126,7 @@ def links(dsn: Dsn = None, as_json: Json = False) -> None:
     Shows whose people the rows of each table belong to.
     """
     with errors_as(as_json):
-        with connected(dsn) as connection, installed(connection), pinned(connection):
+        with connected(dsn) as connection, installed(connection):
             found = [ListedLink(**row) for row in linking.links(PsycopgDatabase(connection))]
         show(found, as_json, link_table)
 
@@ -179,7 +179,7 @@ def releases(dsn: Dsn = None, as_json: Json = False) -> None:
     Shows what is proven about each, and how many changes its table has seen since.
     """
     with errors_as(as_json):
-        with connected(dsn) as connection, installed(connection), pinned(connection):
+        with connected(dsn) as connection, installed(connection):
             found = [ListedRelease(**row) for row in releasing.releases(PsycopgDatabase(connection))]
         show(found, as_json, release_table)
 
