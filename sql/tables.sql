@@ -169,7 +169,7 @@ CREATE TABLE IF NOT EXISTS kanon.release_table (
     place integer NOT NULL, -- Order of publishing: what a table is linked to comes before it.
     storage regclass NOT NULL, -- The materialized view behind the view in safe.
     source regclass NOT NULL, -- What that reads of the tables, with the rights of the reader of the release's base table.
-    figure regclass, -- What counts each person's rows in a table and all that hang on it; NULL if nobody can know their number.
+    numbers_known boolean NOT NULL, -- Whether somebody could know how many of its rows a person has.
     sensitive name[] NOT NULL, -- Sensitive columns, published unchanged.
     insensitive name[] NOT NULL, -- Insensitive columns, published unchanged.
     key_columns name[] NOT NULL, -- Columns of the view that tell its rows apart, all pseudonyms; empty if no other table refers to it.

@@ -28,8 +28,9 @@ from kanon_pg.release.linked.publishing import (
     refresh_tables,
     show_tables,
     store_tables,
+    tables_of,
 )
-from kanon_pg.release.linked.tables import require_group
+from kanon_pg.release.linked.tables import require_group, require_links
 from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
 from kanon_pg.release.plan.base import OWNER, require_readable_base
 from kanon_pg.release.plan.nodes import refuse_over_time, require_nodes
@@ -60,7 +61,7 @@ from kanon_pg.release.publish.report import ReleaseReport, record_refresh, store
 from kanon_pg.release.publish.shards import refresh_shards
 from kanon_pg.release.publish.solving import PublishingCall
 from kanon_pg.release.publish.telling import notice_telling, refuse_generated
-from kanon_pg.release.publish.view import drop_view, name_storage, shown_after
+from kanon_pg.release.publish.view import drop_view, lock_when_free, name_storage, shown_after
 from kanon_pg.release.series.building import Version
 from kanon_pg.release.series.record import find_series
 from kanon_pg.release.series.versions import (
@@ -99,7 +100,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         with working_memory(db, memory):
             people = define_people(db, request, role)
         plan = plan_release(db, request, role, None if people is None else people.planned)
-        require_sensitive(request, plan.sensitive)
+        require_sensitive(request, [*plan.sensitive, *(() if people is None else people.sensitive)])
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
     refuse_generated(db, plan)
@@ -158,6 +159,7 @@ def _publish(
     with shown_after(db, plan, built.shown, k=request.k, unseen_by=built.unseen_by):
         check_beside_queries(db, release=plan.name)
         notice_side_by_side(db, plan.name, role=work.role)
+        lock_when_free(db, [plan.view, *(one.view for one in stored)])
     if people is not None:
         _show_linked(work, people, stored, names.storage)
     if superseded is not None:
@@ -180,12 +182,6 @@ def _show_linked(
     recount_tables(db, people, plan, stored, storage)
     with reading(db, plan.base):
         count_tables(db, plan.name)
-    unconstrained = [one.view for one in stored if one.table.roles.sensitive]
-    if plan.models and unconstrained:
-        db.notice(
-            f"Sensitive columns of {', '.join(map(str, unconstrained))} are published as they are: l, p and "
-            f"t constrain those of {plan.view} alone."
-        )
 
 
 def _version_to_remember(work: PublishingCall, previous: ReleaseRecord | None) -> int:
@@ -239,6 +235,7 @@ def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> N
     if record.people_view is not None:
         others = [table for table in read_tables(db, record.name) if table.oid != base.oid]
         require_group(db, [base, *others])
+        require_links(db, base, others)
     renew_secret(db, record.secret)
     db.progress("refreshing")
     storage = _refresh_storage(db, record, base, generation)
@@ -349,6 +346,8 @@ def drop(db: Database, release: str, *, role: str) -> None:
     record, _ = _existing_and_alone(db, release)
     record_release_event(db, "drop", record.name, role)
     if is_shown(db, record.name, record.base):
+        further = [row["name"] for row in tables_of(db, record.name) if row["is_shown"]]
+        lock_when_free(db, [record.view, *(Identifier.of("safe", name) for name in further)])
         drop_view(db, record.view)
     superseded = forget_release(db, record)
     drop_superseded(db, superseded)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import drop_base
 from kanon_pg.db.statements import statement
-from kanon_pg.release.linked.publishing import drop_figures, drop_tables, forget_tables
+from kanon_pg.release.linked.publishing import drop_tables, forget_tables
 from kanon_pg.release.plan.pseudonyms import forget_secret
 from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.node_tables import drop_hierarchies
@@ -73,7 +73,7 @@ def drop_superseded(db: Database, superseded: SupersededRelease, *, shown: Seque
     if record.source is not None:
         drop_base(db, record.source.name)
     if record.people_view is not None:
-        drop_figures(db, record.people_view.name, superseded.tables)
+        drop_base(db, record.people_view.name)
     forget_secret(db, record.secret)
     if superseded.series is not None:
         drop_series(db, superseded.series)

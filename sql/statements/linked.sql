@@ -16,36 +16,26 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
     FROM {{ relation }}
 )
 
--- name: linked/numbers(): How many rows the rows of a table above have here, and how many of those that hang on them have each: as
--- they are, and by two grids, of which the second is the coarser. What is longer than a line is told apart by a digest.
+-- name: linked/numbers(): How many rows the rows of a table above have here, and as a text also how many of those that hang on them
+-- each of these has. For each table below a number that is another one once its rows hang on other rows, or more or fewer on one.
 (
-    SELECT kanon_up, n, {% if children %}state{% else %}n AS state{% endif %}
-        {% for g in grids %}, {{ g.shape }} AS {{ g.name }}, {{ g.own }} AS {{ g.rows }}, {{ g.kept }} AS {{ g.below }} {% endfor %}
-    FROM (
 {% if children %}
-        SELECT r.kanon_up, count(*) AS n,
-            -- which rows have which numbers: tables that were stored at different moments must fit together
-            pg_catalog.hashtextextended(pg_catalog.string_agg(r.state, '; ' ORDER BY r.state COLLATE "C") COLLATE "C", 0) AS state
-            {% for g in grids %}
-            , pg_catalog.string_agg(r.{{ g.name }}, '; ' ORDER BY r.{{ g.name }} COLLATE "C") AS {{ g.name }}
-            , sum(r.{{ g.below }})::bigint AS {{ g.below }}
-            {% endfor %}
-        FROM (
-            SELECT t.kanon_up,
-                pg_catalog.concat_ws(' ', t.kanon_key{% for c in children %}, coalesce({{ c.alias }}.state, 0){% endfor %}) AS state
-                {% for g in grids %}
-                , {% for c in children %}{{ c.label }} || coalesce({{ c.alias }}.{{ g.name }}, '0'){% if not loop.last %} || ', ' || {% endif %}{% endfor %} AS {{ g.name }}
-                , {% for c in children %}coalesce({{ c.alias }}.{{ g.rows }}, 0) + coalesce({{ c.alias }}.{{ g.below }}, 0){% if not loop.last %} + {% endif %}{% endfor %} AS {{ g.below }}
-                {% endfor %}
-            FROM {{ typed }} AS t
-            {% for c in children %}LEFT JOIN {{ c.numbers }} AS {{ c.alias }} ON {{ c.alias }}.kanon_up = t.kanon_key {% endfor %}
-        ) AS r
-        GROUP BY r.kanon_up
+    SELECT t.kanon_up, count(*) AS n,
+        count(*)::text || ' (' || pg_catalog.string_agg({{ each }} COLLATE "C", '; ' ORDER BY {{ each }} COLLATE "C") || ')' AS numbers
+        {% for s in states %}, pg_catalog.bit_xor({{ s.value }}) AS {{ s.name }} {% endfor %}
+    FROM {{ typed }} AS t
+    {% for c in children %}LEFT JOIN {{ c.numbers }} AS {{ c.alias }} ON {{ c.alias }}.kanon_up = t.kanon_key {% endfor %}
+    GROUP BY t.kanon_up
 {% else %}
+    SELECT c.kanon_up, c.n, c.n::text AS numbers
+    FROM (
         SELECT t.kanon_up, {% if most %}least(count(*), {{ most }}){% else %}count(*){% endif %} AS n FROM {{ typed }} AS t GROUP BY t.kanon_up
+    ) AS c
 {% endif %}
-    ) AS counted
 )
+
+-- name: linked/rows_there(): A number for the rows that hang on one of a table above.
+pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', {{ key }}, {{ n }}) COLLATE "C", 0)
 
 -- name: linked/rows(): The rows of a table with the keys of all that they hang on.
 (
@@ -55,11 +45,14 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
     {% for s in steps %}INNER JOIN {{ s.typed }} AS {{ s.alias }} ON {{ s.alias }}.kanon_key = {{ s.below }}.kanon_up {% endfor %}
 )
 
+-- name: linked/suppressed_rows(): Rows of a view in which a privacy model suppresses a column.
+SELECT count(*) AS rows FROM {{ view }} AS c WHERE pg_catalog.cardinality(c.kanon_suppressed) > 0
+
 -- name: linked/several(): How many people have several values in columns of a linked table.
 SELECT {% for f in figures %}count(*) FILTER (WHERE {{ f.alias }}) AS {{ f.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 FROM (
     SELECT {% for f in figures %}{{ f.value }} AS {{ f.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
-    FROM {{ rows }} AS t GROUP BY t.{{ person }}
+    FROM {{ rows }} AS t WHERE t.{{ person }} IS NOT NULL GROUP BY t.{{ person }}
 ) AS person
 
 -- name: linked/people(): The people of a release of linked tables: columns of the person table, pseudonyms to be made of its key,
@@ -67,8 +60,13 @@ FROM (
 SELECT {% for c in columns %}t.{{ c }}, {% endfor %}
     {% for c in keys %}t.kanon_key AS {{ c }}{% if not loop.last %}, {% endif %}{% endfor %}
     {% for f in numbers %}
-    , coalesce({{ f.alias }}.shape_0, '0') AS {{ f.name }}
-    , coalesce({{ f.alias }}.state, 0) AS {{ f.there }}
+    , CASE
+        WHEN pg_catalog.length({{ f.alias }}.numbers) > {{ f.longest }}
+            THEN {{ f.alias }}.n::text || ' ('
+                || pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({{ f.alias }}.numbers, 'UTF8')), 'hex') || ')'
+        ELSE coalesce({{ f.alias }}.numbers, '0')
+    END AS {{ f.name }}
+    {% for t in f.there %}, coalesce({{ f.alias }}.{{ t.state }}, 0) AS {{ t.name }} {% endfor %}
     {% endfor %}
     {% for g in column_figures %}{% for f in g.figures %}, {{ g.alias }}.{{ f.name }} {% endfor %}{% endfor %}
 FROM {{ typed }} AS t
@@ -80,10 +78,8 @@ LEFT JOIN (
 ) AS {{ g.alias }} ON {{ g.alias }}.kanon_up = t.kanon_key
 {% endfor %}
 
--- name: linked/different_numbers(): The different numbers of rows that people have, on all grids, and how many people have them.
-SELECT shape_0, shape_1, shape_2, below_0, below_1, below_2, count(*) AS people
-    {% for o in lines %}, {{ o.value }} AS {{ o.name }}{% endfor %}
-FROM {{ numbers }} AS t GROUP BY shape_0, shape_1, shape_2, below_0, below_1, below_2, n
+-- name: linked/different_numbers(): The different numbers of rows that people have, and how many people have them.
+SELECT t.numbers, count(*) AS people FROM {{ numbers }} AS t GROUP BY t.numbers
 
 -- name: pseudonym(): What stands for a text in a release, see kanon_pg.release.plan.pseudonyms.
 pg_catalog.encode(pg_catalog.substring(pg_catalog.sha256((SELECT s.value FROM kanon.secret AS s WHERE s.name = {{ secret }})
@@ -101,59 +97,81 @@ ON CONFLICT (name) DO NOTHING
 -- name: forget_secret(text): Removes a secret, and with it every way from a pseudonym to its key.
 DELETE FROM kanon.secret WHERE name = $1::text
 
--- name: linked/figure(): What changes with the numbers of rows of people in a child of the person table, for each who has any.
-SELECT t.* FROM {{ numbers }} AS t
-
 -- name: linked/create_rows(): The rows of a linked table that are shown: of published people, as many of each as the person's
--- class says. A class of which somebody has other rows by now than when the person table was stored shows none.
+-- class says. A class in which other rows hang on somebody, or on a row of theirs, than when the person table was stored shows none,
+-- nor one in which a further foreign key leads elsewhere than the links. Of a class that violates a privacy model in a sensitive
+-- column, the column is not shown.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH people AS MATERIALIZED (
     SELECT p.{{ person }} AS person, p.kanon_class AS class, p.kanon_stamp AS stamp
-        {% if figure %}, p.{{ there }} AS there, {{ level }} AS level{% endif %}
+        {% if there %}, p.{{ there }} AS there, {{ level }} AS level{% endif %}
     FROM {{ people }} AS p
 ),
 source AS MATERIALIZED (SELECT s.* FROM {{ source }}() AS s),
 -- rows of one parent share their pseudonyms
-keyed AS MATERIALIZED (
-    SELECT {% for a in above %}d.{{ a.key }}, {{ a.value }} AS {{ a.name }}{% if not loop.last %}, {% endif %}{% endfor %}
-    FROM (SELECT DISTINCT {% for a in above %}s.{{ a.key }}{% if not loop.last %}, {% endif %}{% endfor %} FROM source AS s) AS d
+parents AS MATERIALIZED (
+    SELECT d.* {% for a in above %}, {{ a.value }} AS {{ a.name }} {% endfor %}
+    FROM (
+        SELECT {% for a in above %}s.{{ a.key }}, {% endfor %}count(*) AS siblings, pg_catalog.bool_and({{ agrees }}) AS agrees
+        FROM source AS s GROUP BY {% for a in above %}s.{{ a.key }}{% if not loop.last %}, {% endif %}{% endfor %}
+    ) AS d
 ),
-read AS (
-    SELECT s.*, {% if has_key %}{{ row_key }} AS row_key, {% endif %}
-        {% for a in above %}d.{{ a.name }}{% if not loop.last %}, {% endif %}{% endfor %}
-    FROM source AS s INNER JOIN keyed AS d ON {% for a in above %}d.{{ a.key }} = s.{{ a.key }}{% if not loop.last %} AND {% endif %}{% endfor %}
-),
-{% if figure %}
+{% if there %}
 whole AS MATERIALIZED (
     SELECT p.class FROM people AS p
-    LEFT JOIN (SELECT {{ figure_person }} AS person, f.state AS there FROM {{ figure }}() AS f) AS now_ ON now_.person = p.person
-    GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, 0))
+    LEFT JOIN (
+        SELECT d.{{ person_key }} AS person, {{ now_there }} AS there, pg_catalog.bool_and(d.agrees) AS agrees
+        FROM parents AS d GROUP BY d.{{ person_key }}
+    ) AS now_ ON now_.person = p.person
+    GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, 0) AND coalesce(now_.agrees, true))
 ),
 {% endif %}
-mixed AS (
-    SELECT r.*, pg_catalog.hashtextextended(r.kanon_order::text COLLATE "C", {{ order_seed }}) AS place_key FROM read AS r
+shown AS MATERIALIZED (
+    SELECT d.*, p.class, {% if parent_storage %}q.kanon_stamp{% else %}p.stamp{% endif %} AS seen
+        {% if there %}, {{ shown }} AS most {% endif %}
+    FROM parents AS d
+    INNER JOIN people AS p ON p.person = d.{{ person_key }}
+    {% if parent_storage %}INNER JOIN {{ parent_storage }} AS q ON q.kanon_row = d.{{ parent_key }} {% endif %}
+    {% if there %}INNER JOIN whole AS w ON w.class = p.class {% endif %}
 ),
+-- pseudonyms and hashes with a secret seed: chance to readers, and the order the rows are in
 placed AS (
-    SELECT m.*
-{% if figure %}
-        , count(*) OVER same_parent AS siblings, pg_catalog.row_number() OVER (PARTITION BY m.{{ parent_key }} ORDER BY m.place_key) AS place
-    FROM mixed AS m WINDOW same_parent AS (PARTITION BY m.{{ parent_key }})
-{% else %}
-    FROM mixed AS m
+    SELECT s.*, d.class, d.seen, {% for a in above %}d.{{ a.name }}, {% endfor %}
+        {% if has_key %}{{ row_key }} AS row_key, {% endif %}
+        {% if there %}d.most, pg_catalog.row_number() OVER (PARTITION BY d.{{ parent_key }} ORDER BY {{ place_key }}) AS place
+        {% else %}{{ place_key }} AS place {% endif %}
+    FROM source AS s
+    INNER JOIN shown AS d ON {% for a in above %}d.{{ a.key }} = s.{{ a.key }}{% if not loop.last %} AND {% endif %}{% endfor %}
+    {% if there %}WHERE d.most > 0 {% endif %}
+),
+{% if model_checks %}
+sizes AS (
+    SELECT r.class, count(*) AS size, count(DISTINCT r.{{ person_key }}) AS people
+    FROM placed AS r {% if there %}WHERE r.place <= r.most {% endif %}
+    GROUP BY r.class
+),
+counted AS MATERIALIZED (
+    SELECT r.*, r.{{ person_key }} AS person, s.size, s.people
+    FROM placed AS r INNER JOIN sizes AS s ON s.class = r.class {% if there %}WHERE r.place <= r.most {% endif %}
+),
+{% for j in model_checks %}
+{% include "guard/model_checks" %}
+{% endfor %}
 {% endif %}
+chosen AS (
+    SELECT r.*
+        {% for c in constrained %}, {% for one in c.satisfying %}r.class IN (SELECT s.class FROM {{ one }} AS s){% if not loop.last %} AND {% endif %}{% endfor %} AS {{ c.holds }} {% endfor %}
+    FROM {% if model_checks %}counted{% else %}placed{% endif %} AS r {% if there %}WHERE r.place <= r.most {% endif %}
 )
 SELECT {% for c in columns %}{{ c.value }} AS {{ c.name }}, {% endfor %}
+    {% if constrained %}
+    pg_catalog.array_remove(ARRAY[{% for c in constrained %}CASE WHEN NOT r.{{ c.holds }} THEN {{ c.label }}::name END{% if not loop.last %}, {% endif %}{% endfor %}], NULL)
+        AS kanon_suppressed,
+    {% endif %}
     {% if has_key %}r.row_key AS kanon_row, {% endif %}
-    (SELECT pg_catalog.gen_random_uuid()) AS kanon_stamp, {% if parent_storage %}q.kanon_stamp{% else %}p.stamp{% endif %} AS kanon_seen
-FROM placed AS r
-INNER JOIN people AS p ON p.person = r.{{ person_key }}
-{% if parent_storage %}INNER JOIN {{ parent_storage }} AS q ON q.kanon_row = r.{{ parent_key }} {% endif %}
-{% if figure %}
-INNER JOIN whole AS w ON w.class = p.class
-WHERE r.place <= {{ shown }}
-{% endif %}
--- pseudonyms and hashes with a secret seed: chance to readers, and the order the rows are in by now
-ORDER BY r.{{ parent_key }}, r.place_key
+    (SELECT pg_catalog.gen_random_uuid()) AS kanon_stamp, r.seen AS kanon_seen
+FROM chosen AS r
+ORDER BY r.{{ parent_key }}, r.place
 
 -- name: linked/create_view(): What analysts read of a linked table: nothing that was stored before what it hangs on was refreshed.
 CREATE OR REPLACE VIEW {{ view }} WITH (security_barrier) AS
@@ -165,6 +183,19 @@ WHERE c.kanon_seen = (SELECT q.kanon_stamp FROM {{ chain[0] }} AS q LIMIT 1)
     AND (SELECT q.kanon_seen FROM {{ one }} AS q LIMIT 1) = (SELECT q.kanon_stamp FROM {{ loop.nextitem }} AS q LIMIT 1)
     {% endif %}
 {% endfor %}
+
+-- name: linked/unique_people(): Lets no refresh of the person table show somebody twice, as two people of a class.
+CREATE UNIQUE INDEX ON {{ storage }} ({{ person }}) NULLS NOT DISTINCT
+
+-- name: linked/with_classes(): The rows of a view with the class of their people, whose column is not suppressed.
+(
+    SELECT v0.{{ column }}, p.kanon_class AS class, p.{{ person }} AS person
+    FROM {{ view }} AS v0
+    {% for step in steps %}
+    INNER JOIN {{ step.view }} AS {{ step.alias }} ON {% for pair in step.pairs %}{{ step.alias }}.{{ pair.key }} = {{ step.below }}.{{ pair.own }}{% if not loop.last %} AND {% endif %}{% endfor %}
+    {% endfor %}
+    WHERE NOT {{ label }}::name = ANY (v0.kanon_suppressed)
+)
 
 -- name: linked/dangling(): Rows of a view whose keys lead nowhere.
 SELECT count(*) AS rows FROM {{ view }} AS c
@@ -223,8 +254,12 @@ SELECT t.name, t.place, t.base_rows, t.rows, t.key_columns::text[] AS key_column
     (SELECT ARRAY[r.schema, r.name] FROM relation AS r WHERE r.oid = t.relation) AS relation_name,
     (SELECT ARRAY[r.schema, r.name] FROM relation AS r WHERE r.oid = t.storage) AS storage_name,
     (SELECT r.name FROM relation AS r WHERE r.oid = t.source) AS source_name,
-    (SELECT r.name FROM relation AS r WHERE r.oid = t.figure) AS figure_name,
-    pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name)) IS NOT NULL AS is_shown
+    t.numbers_known,
+    pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name)) IS NOT NULL AS is_shown,
+    EXISTS (
+        SELECT FROM pg_catalog.pg_attribute AS a
+        WHERE a.attrelid = pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name)) AND a.attname = 'kanon_suppressed'
+    ) AS has_models
 FROM kanon.release_table AS t WHERE t.release = $1::text ORDER BY t.place
 
 -- name: linked/forget(text): Removes what is recorded of the further tables of a release.
@@ -233,8 +268,8 @@ DELETE FROM kanon.release_table WHERE release = $1::text
 -- name: linked/seed(): A number that nobody knows without the secret.
 (SELECT pg_catalog.hashtextextended(pg_catalog.encode(s.value, 'hex') COLLATE "C", 0) FROM kanon.secret AS s WHERE s.name = {{ secret }})
 
--- name: linked/disagreeing(): A row whose foreign key leads elsewhere than its links.
-SELECT 1 AS found FROM {{ rows }} AS t WHERE t.own IS DISTINCT FROM t.{{ same }} LIMIT 1
+-- name: linked/disagreeing(): Rows whose foreign key leads elsewhere than their links.
+SELECT count(*) AS rows FROM {{ rows }} AS t WHERE t.own IS DISTINCT FROM t.{{ same }}
 
 -- name: linked/strangers(bigint[]): Owners of tables who may not read another one of them: what the tables bring along runs with the
 -- rights of a role that may.
@@ -256,6 +291,6 @@ UPDATE kanon.secret AS s SET value = pg_catalog.sha256(
 SELECT t.release FROM kanon.release_table AS t WHERE t.name = $1::text
 
 -- name: linked/shown_tables(text): What the further tables of a release show.
-SELECT pg_catalog.format('safe.%I', t.name) AS view, t.base_rows, t.rows, t.figure IS NOT NULL AS numbers_known,
+SELECT pg_catalog.format('safe.%I', t.name) AS view, t.base_rows, t.rows, t.numbers_known,
     t.sensitive::text[] || t.insensitive::text[] AS unchanged
 FROM kanon.release_table AS t WHERE t.release = $1::text ORDER BY t.place

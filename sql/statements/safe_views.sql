@@ -17,8 +17,8 @@ DROP VIEW {{ view }}
 -- name: comment_view(): Says what a release is.
 COMMENT ON VIEW {{ view }} IS {{ comment }}
 
--- name: lock_view(): Keeps readers out of a release for the moment of the swap.
-LOCK TABLE {{ view }} IN ACCESS EXCLUSIVE MODE
+-- name: lock_views(): Keeps readers out of a release for the moment of the swap.
+LOCK TABLE {% for view in views %}{{ view }}{% if not loop.last %}, {% endif %}{% endfor %} IN ACCESS EXCLUSIVE MODE
 
 -- name: fetch_grants(text): Who may read a view besides its owner: all of it, or a column. PUBLIC is NULL.
 SELECT g.rolname::text AS role, a.is_grantable AS grantable, NULL::text AS column_name

@@ -60,7 +60,7 @@ WITH known AS (
     UNION ALL
     SELECT named.relation::oid FROM kanon.release_table AS t
     CROSS JOIN LATERAL pg_catalog.unnest(
-        ARRAY[t.storage, t.source, t.figure, pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name))]
+        ARRAY[t.storage, t.source, pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name))]
     ) AS named (relation)
     WHERE named.relation IS NOT NULL
     UNION ALL

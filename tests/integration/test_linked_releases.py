@@ -186,7 +186,7 @@ def test_a_column_of_events_is_a_figure_of_the_person(interface: Interface, figu
     fill_clinic(connection, 1)
     declare_clinic(interface)
     interface.declare("admissions", quasi_identifiers=["clinic", "admitted"], sensitive=["ward"])
-    with pytest.raises(UnsuitableColumn, match="have several values"):
+    with pytest.raises(UnsuitableColumn, match="several values for one"):
         publish(interface)
     publish(interface, figures={"admissions": {"admitted": figure}})
     kind = figure if isinstance(figure, str) else "set"
@@ -422,7 +422,7 @@ def test_rows_that_can_be_followed_are_in_the_class_of_their_person(interface: I
     interface.refresh("visits")
     assert not any("withheld" in notice for notice in interface.notices)
     interface.declare("visits", quasi_identifiers=["sex", "day"], sensitive=["ill"], entity="person")
-    with pytest.raises(UnsuitableColumn, match="have several values"):
+    with pytest.raises(UnsuitableColumn, match="several values for one"):
         interface.anonymize("visits", K, pseudonyms=["person"], time_limit=1.0)
     first = {"visits": {"day": "first"}}
     interface.anonymize("visits", K, pseudonyms=["person"], figures=first, time_limit=1.0)
@@ -620,11 +620,180 @@ def test_rows_of_a_linked_table_are_not_measured_as_people(interface: Interface)
     assert interface.measure("safe.patients").rows == 120
 
 
-def test_a_notice_names_sensitive_columns_that_no_model_constrains(interface: Interface) -> None:
+_WARDS = """
+    select p.sex, p.kanon_suppressed::text, p.admissions_rows, p.invoices_rows, p.id::text, a.ward
+    from safe.admissions a join safe.patients p on p.id = a.patient
+    where not 'ward' = any (a.kanon_suppressed)
+"""
+
+
+def require_diverse(connection: psycopg.Connection[Any]) -> None:
+    """Count that no ward is that of more than half of the people of a class, nor of its rows."""
+    classes: dict[Any, list[tuple[str, str]]] = {}
+    for *cells, person, ward in rows(connection, _WARDS):
+        classes.setdefault(tuple(cells), []).append((person, ward))
+    for found in classes.values():
+        people = {person for person, _ in found}
+        assert 2 * max(Counter(ward for _, ward in found).values()) <= len(found)
+        assert 2 * max(Counter(ward for _, ward in set(found)).values()) <= len(people)
+
+
+def publish_diverse(interface: Interface, **models: Any) -> None:
+    interface.declare("patients", identifiers=["name"], quasi_identifiers=["sex"], sensitive=["region"])
+    interface.declare("admissions", sensitive=["ward"], insensitive=["surrogate"])
+    interface.connection.execute("update admissions set ward = 'w' || id % 6")
+    interface.anonymize("patients", K, tables=["admissions", "invoices"], time_limit=1.0, **models)
+
+
+def test_no_sensitive_value_of_a_linked_table_is_frequent_in_a_class(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish_diverse(interface, l=2)
+    count = (
+        "select count(*), count(*) filter (where 'ward' = any (kanon_suppressed)),"
+        " count(*) filter (where ward is null) from safe.admissions"
+    )
+    ((shown, suppressed, empty),) = rows(connection, count)
+    assert 0 < suppressed == empty < shown
+    told = f'"safe"."admissions" suppresses sensitive cells in {suppressed} of {shown} rows'
+    assert any(told in notice for notice in interface.notices)
+    require_diverse(connection)
+    # rows change: the guard counts again, whatever is refreshed
+    connection.execute("update admissions set ward = 'w1' where patient % 3 = 0")
+    for refresh in (
+        lambda: connection.execute("refresh materialized view kanon.admissions_storage"),
+        lambda: interface.refresh("patients"),
+    ):
+        refresh()
+        require_diverse(connection)
+    assert rows(connection, count)[0][1] > suppressed
+    false = "select surrogate, ward from safe.admissions where ward is not null except table truth"
+    assert rows(connection, f"with truth as (select id, ward from admissions) {false}") == []
+    for models in ({"p": 2}, {"l": 2, "diversity": "entropy"}, {"t": 0.4}):
+        publish_diverse(interface, **models)
+        ((shown, suppressed, empty),) = rows(connection, count)
+        assert suppressed == empty < shown
+
+
+def test_models_need_a_sensitive_column_in_one_of_the_tables(interface: Interface) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
-    interface.declare("patients", identifiers=["name"], quasi_identifiers=["sex"], sensitive=["region"])
-    interface.anonymize("patients", K, tables=["admissions", "invoices"], l=2, time_limit=1.0)
-    (told,) = [notice for notice in interface.notices if "l, p and t" in notice]
-    assert "admissions" in told
-    assert "invoices" not in told
+    publish(interface, l=2)
+    assert any('safe"."lab_results" suppresses' in notice for notice in interface.notices)
+    _refused(interface, InputError, "about sensitive columns", tables=["invoices"], l=2)
+
+
+def test_a_key_that_leads_elsewhere_by_now_tells_nobody_apart(interface: Interface) -> None:
+    """The patient of a lab result is not that of its admission any more: its class shows no lab results."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface)
+    by_key = (
+        "select p.sex, p.region, p.admissions_clinic, p.kanon_suppressed::text, p.admissions_rows,"
+        " count(l.patient) from safe.patients p left join safe.lab_results l on l.patient = p.id"
+        " group by p.id, 1, 2, 3, 4, 5"
+    )
+    assert min(Counter(rows(connection, by_key)).values()) >= K
+    connection.execute("update lab_results set patient = 1 + patient % 120 where id in (1, 20, 40)")
+    for refresh in (
+        lambda: connection.execute("refresh materialized view kanon.lab_results_storage"),
+        lambda: interface.refresh("patients"),
+    ):
+        refresh()
+        assert min(Counter(rows(connection, by_key)).values()) >= K
+
+
+def test_nobody_is_two_people_once_the_key_is_gone(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface)
+    connection.execute(
+        "alter table patients drop constraint patients_pkey cascade;"
+        "insert into patients select * from patients where id < 20"
+    )
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        connection.execute("refresh materialized view kanon.patients_storage")
+    for view in ("admissions", "lab_results", "invoices"):
+        connection.execute(f"refresh materialized view kanon.{view}_storage".encode())
+    with pytest.raises(UnsuitableRelation, match="leads to nobody"):
+        interface.refresh("patients")
+    require_hidden(connection)
+    assert rows(connection, "select count(*), count(distinct id) from safe.patients") == [(120, 120)]
+
+
+def test_a_table_that_was_dropped_is_said_to_be_gone(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    left = "select relname::text from pg_class where relnamespace = 'kanon_bases'::regnamespace order by 1"
+    before = rows(connection, left)
+    publish(interface, rows={"invoices": "unknown"})
+    connection.execute("drop table invoices cascade")
+    for ask in (
+        lambda: interface.certificate("patients"),
+        lambda: client.release_report(connection, "patients"),
+    ):
+        with pytest.raises(UnsuitableRelation, match="was dropped"):
+            ask()
+    gone = "select base::text, storage::text from kanon.release_tables where base is null or storage is null"
+    assert rows(connection, gone) == [(None, None)]
+    interface.drop("patients")
+    assert rows(connection, left) == before
+
+
+def test_a_reader_of_two_views_waits_for_no_publication(interface: Interface) -> None:
+    """Who has read a further table and goes on to the people must not wait for a call that waits for them."""
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    publish(interface)
+    waiting = (
+        "select count(*) from pg_locks where not granted and relation in"
+        " (select oid from pg_class where relnamespace = 'safe'::regnamespace)"
+    )
+    with psycopg.connect(interface.dsn) as reader:
+        reader.execute("select count(*) from safe.lab_results")
+        publishing = threading.Thread(
+            target=lambda: client.anonymize(
+                interface.dsn, "patients", K, tables=["lab_results", "admissions", "invoices"], time_limit=1.0
+            )
+        )
+        publishing.start()
+        while rows(interface.connection, waiting) == [(0,)]:
+            assert publishing.is_alive()
+        reader.execute("set statement_timeout = '20s'")
+        for view in ("patients", "admissions", "invoices"):
+            reader.execute(f"select count(*) from safe.{view}".encode())
+    publishing.join()
+    require_hidden(interface.connection)
+
+
+def test_rows_of_nobody_have_no_several_values(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(
+        "create table visits (visit integer primary key, person text, sex text, ill text);"
+        "insert into visits select i, 'p' || i % 60, (array['F', 'M'])[1 + i % 60 % 2], 'ill ' || i % 4"
+        " from generate_series(1, 150) as i;"
+        "insert into visits values (998, null, 'F', 'x'), (999, null, 'M', 'x')"
+    )
+    interface.declare("visits", quasi_identifiers=["sex"], sensitive=["ill"], entity="person")
+    interface.anonymize("visits", K, pseudonyms=["person"], l=2, time_limit=1.0)
+    assert rows(connection, "select count(*) from safe.visits") == [(60,)]
+    assert any('visits_rows" suppresses' in notice for notice in interface.notices)
+
+
+def test_long_names_become_names_of_figures(interface: Interface) -> None:
+    connection, long = interface.connection, "t" * 63
+    connection.execute(
+        "create table people (id integer primary key, sex text);"
+        f"create table {long} (id serial primary key, person integer not null references people,"
+        f" {'c' * 63} text);"
+        "insert into people select i, 'F' from generate_series(1, 12) as i;"
+        f"insert into {long} (person, {'c' * 63}) select i, 'x' from generate_series(1, 12) as i".encode()
+    )
+    interface.declare("people", quasi_identifiers=["sex"])
+    interface.link(long, "people")
+    interface.anonymize("people", K, tables=[long], time_limit=1.0)
+    assert rows(connection, "select count(*) from kanon.release_tables where rows = 12") == [(1,)]

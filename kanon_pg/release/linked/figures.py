@@ -13,14 +13,17 @@ last, number of values, or the set of them. No row of the table shows the column
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 from kanon_pg.core.hierarchy import from_levels
 from kanon_pg.db.catalog import ColumnFacts, require_equality
-from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, UnsuitableColumn, as_given
 from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION
@@ -32,7 +35,7 @@ GRIDS = (0, 1, 2)
 _STEPS = {1: ((1, 2, 2, 2, 5, 5, 5, 5, 5), (2, 5, 5, 5, 10, 10, 10, 10, 10)), 2: ((1,) * 9, (10,) * 9)}
 """Per grid, by the first digit: where its line begins, and where the next one does."""
 
-_LONGEST = 200
+LONGEST = 200
 """Characters of numbers as they are published; longer ones are told apart by a digest."""
 
 NOBODY = "0"
@@ -49,67 +52,132 @@ def kept(number: str, grid: int) -> Fragment:
     """Return how many of some rows a grid shows: where the line begins on which their number is."""
     if grid == 0:
         return Fragment(number)
-    return Fragment(f"CASE WHEN {number} = 0 THEN 0 ELSE {_line(number, _STEPS[grid][0])} END")
+    tens = f"(10 ^ (pg_catalog.length({number}::text) - 1))::bigint"
+    first = f"pg_catalog.left({number}::text, 1)::integer"
+    begin = f"{tens} * (ARRAY{list(_STEPS[grid][0])})[{first}]"
+    return Fragment(f"CASE WHEN {number} = 0 THEN 0 ELSE {begin} END")
 
 
-def label(number: str, grid: int) -> Fragment:
-    """Return the name of the line of a grid on which a number of rows is."""
-    if grid == 0:
-        return Fragment(f"{number}::text")
-    begin, end = kept(number, grid), f"{_line(number, _STEPS[grid][1])} - 1"
-    return Fragment(
-        f"CASE WHEN {number} = 0 OR {begin} = {end} THEN {number}::text "
-        f"ELSE ({begin})::text || ' to ' || ({end})::text END"
+class _Told(NamedTuple):
+    """What each grid tells of numbers: a text, and how many rows are shown."""
+
+    texts: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
+@cache
+def _on_grids(number: int) -> _Told:
+    """Return the line of each grid on which a number is, and where it begins."""
+    lines = [(number, number)]
+    for begins, ends in map(_STEPS.__getitem__, GRIDS[1:]):
+        tens, first = 10 ** (len(str(number)) - 1), int(str(number)[0])
+        lines.append((tens * begins[first - 1], tens * ends[first - 1] - 1) if number else (0, 0))
+    texts = (str(begin) if begin == end else f"{begin} to {end}" for begin, end in lines)
+    return _Told(tuple(texts), tuple(begin for begin, _ in lines))
+
+
+def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
+    """Return per row of the parent how many rows it has in a table, and what hangs on these."""
+    children = group.known_below(table)
+    aliases = {one.facts.oid: f"c{number}" for number, one in enumerate(children, 1)}
+    told = [f"{Literal(f'{one.name} ')}, coalesce({aliases[one.facts.oid]}.numbers, '0')" for one in children]
+    states = []
+    for number, one in enumerate(group.tables, 1):
+        way = [step.facts.oid for step in (one, *one.above) if step.facts.oid in aliases]
+        if one.is_known and way:
+            alias, is_child = aliases[way[0]], way[0] == one.facts.oid
+            here = rows_there("t.kanon_key", f"{alias}.n") if is_child else f"{alias}.state_{number}"
+            states.append(
+                {
+                    "name": Identifier.of(f"state_{number}"),
+                    "value": Fragment(f"CASE WHEN {alias}.n > 0 THEN {here} END"),
+                }
+            )
+    return render(
+        "linked/numbers",
+        typed=table.typed(),
+        children=[
+            {"alias": Identifier.of(aliases[one.facts.oid]), "numbers": numbers(group, one)}
+            for one in children
+        ],
+        each=Fragment("pg_catalog.concat(" + ", ', ', ".join(told) + ")"),
+        states=states,
+        most=table.most,
     )
 
 
-def _line(number: str, steps: Sequence[int]) -> str:
-    digits = f"pg_catalog.length({number}::text)"
-    first = f"pg_catalog.left({number}::text, 1)::integer"
-    return f"(10 ^ ({digits} - 1))::bigint * (ARRAY{list(steps)})[{first}]"
+def rows_there(key: str, number: str) -> Fragment:
+    """Return a number for how many rows hang on one of a table above."""
+    return render("linked/rows_there", key=Fragment(key), n=Fragment(number))
 
 
-def numbers(group: LinkedGroup, table: LinkedTable, grids: Sequence[int] = GRIDS) -> Fragment:
-    """Return per row of the parent how many rows it has in a table, and what hangs on these.
+class Numbers(NamedTuple):
+    """How many rows somebody has in a table, or a row in one below it.
 
     Parameters
     ----------
-    grids : sequence of int
-        On which the numbers are told; on none, only what changes with them (``state``), which is fast.
+    own : int
+        Their number.
+    rows : tuple of tuple of Numbers
+        Per row the numbers in each of the tables that hang on it; none where no tables do.
     """
-    below = [
-        {
-            "alias": Identifier.of(f"c{number}"),
-            "label": Literal(f"{one.name} "),
-            "numbers": numbers(group, one, grids),
-        }
-        for number, one in enumerate(group.known_below(table), 1)
-    ]
-    told = [
-        {
-            "name": Identifier.of(f"shape_{grid}"),
-            "below": Identifier.of(f"below_{grid}"),
-            "rows": Identifier.of(f"rows_{grid}"),
-            "own": kept("n", 0 if below else grid),
-            "shape": _shape(grid, has_more=bool(below)),
-            "kept": Fragment(f"below_{grid}" if below else "0::bigint"),
-        }
-        for grid in grids
-    ]
-    return render("linked/numbers", typed=table.typed(), children=below, grids=told, most=table.most)
+
+    own: int
+    rows: tuple[tuple[Numbers, ...], ...] = ()
 
 
-def _shape(grid: int, *, has_more: bool) -> Fragment:
-    own = label("n", grid)
-    if not has_more:
-        return own
-    more = f"shape_{grid}"
-    digest = f"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({more}, 'UTF8')), 'hex')"
-    own = own if grid == 0 else Fragment("n::text")  # the rows of the table itself are on no grid here
-    return Fragment(
-        f"{own} || ' (' || CASE WHEN pg_catalog.length({more}) > {_LONGEST} THEN {digest} ELSE {more} END || "
-        "')'"
-    )
+_NUMBER = re.compile("[0-9]+")
+
+
+class NumbersReader:
+    """Reads numbers of a table, and tells them on all grids; rows that are alike are told once.
+
+    Parameters
+    ----------
+    group : LinkedGroup
+        All tables.
+    table : LinkedTable
+        The table.
+    """
+
+    def __init__(self, group: LinkedGroup, table: LinkedTable) -> None:
+        self.name = table.name
+        self.below = [NumbersReader(group, one) for one in group.known_below(table)]
+        self._told: dict[tuple[Numbers, ...], _Told] = {}
+
+    def read(self, text: str, start: int = 0) -> tuple[Numbers, int]:
+        """Return the numbers that begin somewhere in a text of ``linked/numbers``, and where they end."""
+        found = _NUMBER.match(text, start)
+        if found is None:
+            raise ValueError("a text of numbers has none where one was expected")
+        own, end, rows = int(found[0]), found.end(), []
+        for _ in range(own if self.below else 0):
+            row = []
+            for one in self.below:  # after " (", "; " or ", ", and the name of the table with a blank
+                number, end = one.read(text, end + 2 + len(one.name) + 1)
+                row.append(number)
+            rows.append(tuple(row))
+        return Numbers(own, tuple(rows)), end + bool(rows)
+
+    def tell(self, numbers: Numbers) -> _Told:
+        """Return what the grids tell; numbers of tables on which others hang are on none."""
+        if not self.below or not numbers.own:
+            return _on_grids(numbers.own)
+        each = [self._tell_row(row) for row in numbers.rows]
+        joined = ("; ".join(sorted([row.texts[grid] for row in each])) for grid in GRIDS)
+        return _Told(
+            tuple(f"{numbers.own} ({text})" for text in joined),
+            tuple(numbers.own + sum([row.rows[grid] for row in each]) for grid in GRIDS),
+        )
+
+    def _tell_row(self, row: tuple[Numbers, ...]) -> _Told:
+        if row not in self._told:
+            each = [(one.name, one.tell(number)) for one, number in zip(self.below, row, strict=True)]
+            self._told[row] = _Told(
+                tuple(", ".join(f"{name} {told.texts[grid]}" for name, told in each) for grid in GRIDS),
+                tuple(sum(told.rows[grid] for _, told in each) for grid in GRIDS),
+            )
+        return self._told[row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,79 +186,70 @@ class NumbersFigure:
 
     Parameters
     ----------
+    group : LinkedGroup
+        All tables.
     table : LinkedTable
         The child.
-    number : int
-        Its place among the figures of this kind, from 1.
-    has_more : bool
-        Whether others with known numbers hang on it.
     """
 
+    group: LinkedGroup
     table: LinkedTable
-    number: int
-    has_more: bool
 
     @property
     def name(self) -> str:
         """The quasi-identifier."""
-        return "_".join((*self.table.prefix, "rows"))
+        return derived_name(*self.table.prefix, "rows")
 
-    @property
-    def there(self) -> str:
-        """Column of the person table's storage that has a hash of the numbers; no reader sees it."""
-        return f"kanon_there_{self.number}"
-
-    def shown(self, table: LinkedTable, level: str, number: str, *, is_end: bool) -> Fragment:
+    def shown(self, table: LinkedTable, level: str, number: str) -> Fragment:
         """Return how many of the rows of one parent are shown, by the level of the person's cell.
 
-        Parameters
-        ----------
-        is_end : bool
-            Whether no others with known numbers hang on the table; of other tables no single rows are left
-            out.
+        Of a table on which others with known numbers hang, no single rows are left out.
         """
+        is_end = not self.group.known_below(table)
         grids = dict(enumerate(GRIDS)) if is_end else dict.fromkeys(range(len(GRIDS)), 0)
-        if self.has_more and table.depth == 1:
+        if table.depth == 1 and not is_end:
             grids |= {len(GRIDS) + grid: grid for grid in GRIDS}
         of = number if table.most is None else f"least({number}, {table.most})"
         cases = " ".join(f"WHEN {at} THEN {kept(of, grid)}" for at, grid in grids.items())
         return Fragment(f"CASE {level} {cases} ELSE 0 END")
 
-    def hierarchy(self, found: Sequence[Row]) -> list[list[str]]:
-        """Return the rows of its hierarchy, of all numbers that people have."""
-        lines = [[row["shape_0"], row["shape_1"], row["shape_2"]] for row in found]
-        if self.has_more:
-            lines = [
-                line + [f"{row[f'own_{grid}']} alone" for grid in GRIDS]
-                for line, row in zip(lines, found, strict=True)
-            ]
-        height = 2 * len(GRIDS) if self.has_more else len(GRIDS)
-        values, *levels = zip(*[[NOBODY] * height, *lines], strict=True)
-        return from_levels(values, levels, keeps_all=True).rows()
+    def hierarchy(self, found: Sequence[tuple[str, int]]) -> tuple[list[list[str]], tuple[float, ...], int]:
+        """Return the rows of its hierarchy, the loss per level, and how many rows people have in all tables.
 
-    def losses(self, found: Sequence[Row]) -> tuple[float, ...]:
-        """Return the loss per level: the share of all rows that would be left out, in rising steps."""
-        own, below = (
-            [float(sum(row["people"] * row[f"{kind}_{grid}"] for row in found)) for grid in GRIDS]
-            for kind in ("kept", "below")
-        )
-        shown = [own[grid] if not self.has_more else own[0] + below[grid] for grid in GRIDS]
-        if self.has_more:
-            shown += own
-        everything = max(1.0, own[0] + below[0])
-        step = 1 / (10 * (len(shown) + 1))
-        scale = [0.0]
-        for kept_rows in shown[1:]:
-            scale.append(min(1.0, max(1 - kept_rows / everything, scale[-1] + step)))
-        return (*scale, 1.0)
+        The loss is the share of all rows that would be left out, in rising steps.
+
+        Parameters
+        ----------
+        found : sequence of (str, int)
+            The texts of ``linked/numbers``, and how many people have each.
+        """
+        reader = NumbersReader(self.group, self.table)
+        height = len(GRIDS) * (2 if reader.below else 1)
+        lines, shown = [[NOBODY] * height], [0] * height
+        for text, people in found:
+            numbers, _ = reader.read(text)
+            told, alone = reader.tell(numbers), _on_grids(numbers.own)
+            line, rows = [_short(numbers.own, one) for one in told.texts], [*told.rows]
+            if reader.below:
+                line += [f"{one} alone" for one in alone.texts]
+                rows += alone.rows
+            lines.append(line)
+            shown = [total + people * more for total, more in zip(shown, rows, strict=True)]
+        values, *levels = zip(*lines, strict=True)
+        step, scale = 1 / (10 * (height + 1)), [0.0]
+        for rows_shown in shown[1:]:
+            scale.append(min(1.0, max(1 - rows_shown / max(1, shown[0]), scale[-1] + step)))
+        return from_levels(values, levels, keeps_all=True).rows(), (*scale, 1.0), shown[0]
+
+
+def _short(own: int, text: str) -> str:
+    """Return numbers as they are published; of what is too long a digest, as ``linked/people`` makes it."""
+    return text if len(text) <= LONGEST else f"{own} ({sha256(text.encode()).hexdigest()})"
 
 
 def numbers_figures(group: LinkedGroup) -> tuple[NumbersFigure, ...]:
     """Return the figures of all children of the person table whose numbers somebody could know."""
-    return tuple(
-        NumbersFigure(table, number, has_more=bool(group.known_below(table)))
-        for number, table in enumerate(group.known_below(group.people), 1)
-    )
+    return tuple(NumbersFigure(group, table) for table in group.known_below(group.people))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +277,7 @@ class ColumnFigure:
     def name(self) -> str:
         """The quasi-identifier."""
         middle = () if self.kind in ("one", "set") else (self.kind,)
-        return "_".join((*self.table.prefix, *middle, self.column.name))
+        return derived_name(*self.table.prefix, *middle, self.column.name)
 
     def value(self, cell: str) -> Fragment:
         """Return the aggregate."""
@@ -333,12 +392,11 @@ def require_single_values(db: Database, figures: Sequence[ColumnFigure]) -> None
         for number, one in enumerate(single):
             if found[f"f{number}"]:
                 raise UnsuitableColumn(
-                    f"Column {one.column.identifier} of {table.facts.identifier} is a quasi-identifier of "
-                    "which "
-                    f"{found[f'f{number}']} people have several values.",
+                    f"Quasi-identifier {one.column.identifier} of {table.facts.identifier} has several "
+                    "values for one person.",
+                    detail=f"People who have several values: {found[f'f{number}']}.",
                     hint="Make it a figure of the person (first, last, count or set), or declare it with "
-                    "another "
-                    f"role. {_EXAMPLE}",
+                    f"another role. {_EXAMPLE}",
                 )
 
 

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
@@ -14,15 +15,14 @@ from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, reading, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import NameTaken, UnsuitableColumn
+from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Subject, resolve
 from kanon_pg.release.linked.figures import (
-    GRIDS,
+    LONGEST,
     ColumnFigure,
     NumbersFigure,
     column_figures,
     column_parts,
-    kept,
-    label,
     numbers,
     numbers_figures,
     require_single_values,
@@ -36,7 +36,13 @@ from kanon_pg.release.linked.tables import (
 )
 from kanon_pg.release.plan.advice import notice_unique_published
 from kanon_pg.release.plan.base import OWNER, require_suitable
-from kanon_pg.release.plan.planning import FigureHierarchy, LinkedFigures, merged_roles, release_name
+from kanon_pg.release.plan.planning import (
+    FigureHierarchy,
+    LinkedFigures,
+    merged_roles,
+    release_name,
+    require_countable,
+)
 from kanon_pg.release.plan.pseudonyms import Pseudonym, secret_name
 from kanon_pg.release.plan.request import AnonymizeRequest
 from kanon_pg.release.publish.telling import refuse_generated_columns
@@ -52,32 +58,42 @@ class PeopleOfTables:
         The tables.
     figures : tuple of NumbersFigure
         The numbers of rows that somebody could know.
-    views : tuple of Identifier
-        Per figure what says whether it has changed, and a function of the same name that reads it.
     planned : LinkedFigures
         What the plan of the release takes from it.
     secret : str
         Name of the secret of all pseudonyms.
     names : mapping of int to str
         Per OID of a further table the name of its view.
+    models : PrivacyModels
+        What the sensitive columns of further tables satisfy in each class.
     """
 
     group: LinkedGroup
     figures: tuple[NumbersFigure, ...]
-    views: tuple[Identifier, ...]
     planned: LinkedFigures
     secret: str
     names: Mapping[int, str]
+    models: PrivacyModels
 
     def pseudonym(self, table: LinkedTable, text: str) -> Fragment:
         """Return the pseudonym of a row, by the text of its key."""
         return Pseudonym(Literal(self.secret), table.domain).of(text)
 
-    def figure_of(self, table: LinkedTable) -> tuple[NumbersFigure, Identifier] | None:
-        """Return the figure that has the numbers of a table's rows, and its view, if it has one."""
+    def constrained(self, table: LinkedTable) -> tuple[CanonicalColumn, ...]:
+        """Return the columns of a further table that privacy models constrain, none without a model."""
+        names = table.roles.sensitive if self.models else ()
+        found = [column for column in table.shown if column.name in names]
+        return tuple(CanonicalColumn(c, Identifier.of(f"s{number}")) for number, c in enumerate(found, 1))
+
+    @property
+    def sensitive(self) -> tuple[CanonicalColumn, ...]:
+        """All columns of further tables that privacy models constrain."""
+        return tuple(column for table in self.group.tables for column in self.constrained(table))
+
+    def figure_of(self, table: LinkedTable) -> NumbersFigure | None:
+        """Return the figure that has the numbers of a table's rows, if it has one."""
         top = self.group.top_of(table).facts.oid
-        pairs = zip(self.figures, self.views, strict=True)
-        return next((pair for pair in pairs if table.is_known and pair[0].table.facts.oid == top), None)
+        return next((one for one in self.figures if table.is_known and one.table.facts.oid == top), None)
 
 
 def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleOfTables | None:
@@ -117,19 +133,11 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     secret = secret_name(db, name, root, request.secret)
     columns = column_figures(db, group, request.figures or {})
     figures = numbers_figures(group)
-    views = tuple(
-        Identifier.of(BASES_SCHEMA, derived_name(name, token, "numbers", str(one.number))) for one in figures
-    )
     rows = db.row(statement("estimate_rows"), str(root.identifier))["rows"]
-    for figure, view in zip(figures, views, strict=True):
-        text = render("linked/figure", numbers=numbers(group, figure.table, ()))
-        define_base(db, reader, view, text, rows=rows)
     with reading(db, root):
         require_single_values(db, columns)
         (people_count,) = db.read(statement("count_rows", relation=group.people.typed()))
-        hierarchies = {
-            one.name: _hierarchy(db, one, numbers(group, one.table), people_count["rows"]) for one in figures
-        }
+        hierarchies = {one.name: _hierarchy(db, one, people_count["rows"]) for one in figures}
     for table in group.tables:
         facts = replace(table.facts, oid=root.oid)  # read by the reader of the person table
         sensitive = [column for column in table.shown if column.name in table.roles.sensitive]
@@ -154,10 +162,13 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
         figures=tuple(further),
         hierarchies=hierarchies,
         pseudonyms=dict.fromkeys(keys, pseudonym),
-        hidden=tuple(one.there for one in figures),
+        hidden=tuple(there_of(group, one) for one in group.tables if one.is_known),
         tables=tuple(table.facts.oid for table in group.tables),
     )
-    return PeopleOfTables(group, figures, views, planned, secret, names)
+    found_people = PeopleOfTables(group, figures, planned, secret, names, request.models)
+    for table in group.tables:
+        require_countable(db, found_people.constrained(table), request.models)
+    return found_people
 
 
 def _people_text(
@@ -174,15 +185,36 @@ def _people_text(
         keys=[Identifier.of(column) for column in group.people.key],
         numbers=[
             {
-                "alias": Identifier.of(f"f{one.number}"),
-                "numbers": numbers(group, one.table, (0,)),
+                "alias": Identifier.of(f"f{number}"),
+                "numbers": numbers(group, one.table),
                 "name": Identifier.of(one.name),
-                "there": Identifier.of(one.there),
+                "longest": LONGEST,
+                "there": _there(group, one.table),
             }
-            for one in figures
+            for number, one in enumerate(figures, 1)
         ],
         column_figures=column_parts(columns),
     )
+
+
+def there_of(group: LinkedGroup, table: LinkedTable) -> str:
+    """Return the column of the person table's storage that tells which rows of a table there were.
+
+    No reader sees it.
+    """
+    return f"kanon_there_{group.tables.index(table) + 1}"
+
+
+def _there(group: LinkedGroup, top: LinkedTable) -> list[dict[str, Identifier]]:
+    """Return these columns of a child of the person table and of what hangs on it, and what they are."""
+    return [
+        {
+            "name": Identifier.of(there_of(group, one)),
+            "state": Identifier.of("n" if one.depth == 1 else f"state_{number}"),
+        }
+        for number, one in enumerate(group.tables, 1)
+        if one.is_known and group.top_of(one).facts.oid == top.facts.oid
+    ]
 
 
 def _follows_rows(request: AnonymizeRequest, subject: Subject) -> bool:
@@ -224,14 +256,9 @@ def _require_free(root: RelationFacts, published: list[str], figures: list[str])
         taken.add(name)
 
 
-def _hierarchy(db: Database, figure: NumbersFigure, told: Fragment, people: int) -> FigureHierarchy:
+def _hierarchy(db: Database, figure: NumbersFigure, people: int) -> FigureHierarchy:
     """Return the hierarchy of numbers of rows; a row that is left out costs as much as a suppressed cell."""
-    lines = [
-        {"value": of("n", grid), "name": Identifier.of(f"{kind}_{grid}")}
-        for kind, of in (("own", label), ("kept", kept))
-        for grid in GRIDS
-    ]
-    found = db.read(statement("linked/different_numbers", numbers=told, lines=lines))
-    rows = sum(row["people"] * (row["kept_0"] + row["below_0"]) for row in found)
-    weight = max(1.0, rows / max(1, people))
-    return FigureHierarchy(json.dumps(figure.hierarchy(found)), figure.losses(found), weight)
+    told = numbers(figure.group, figure.table)
+    found = db.read(statement("linked/different_numbers", numbers=told))
+    rows, losses, total = figure.hierarchy([(row["numbers"], int(row["people"])) for row in found])
+    return FigureHierarchy(json.dumps(rows), losses, max(1.0, total / max(1, people)))

@@ -19,14 +19,18 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DEFECT, VerificationFailed
-from kanon_pg.relations.subject import Subject
-from kanon_pg.release.linked.people import PeopleOfTables
+from kanon_pg.errors import DEFECT, UnsuitableRelation, VerificationFailed
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.subject import SUPPRESSED_COLUMN, Subject
+from kanon_pg.release.linked.figures import rows_there
+from kanon_pg.release.linked.people import PeopleOfTables, there_of
 from kanon_pg.release.linked.tables import LinkedTable, linked_rows
 from kanon_pg.release.plan.base import OWNER
 from kanon_pg.release.plan.planning import ReleasePlan, with_people
 from kanon_pg.release.plan.pseudonyms import order_secret
 from kanon_pg.release.plan.record import ReleaseRecord
+from kanon_pg.release.publish.recount import require_model_figures
+from kanon_pg.release.publish.storage import model_checks, model_parts
 from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
 
 
@@ -61,6 +65,8 @@ def store_tables(
     storage : Identifier
         That of the person table.
     """
+    person = Identifier.of(next(iter(people.planned.pseudonyms)))
+    db.execute(statement("linked/unique_people", storage=storage, person=person))
     stored: dict[int, StoredTable] = {}
     reader = require_reader(db, plan.base)
     for table in people.group.tables:
@@ -70,11 +76,13 @@ def store_tables(
         source, own = Identifier.of(BASES_SCHEMA, fresh), Identifier.of("kanon", fresh)
         columns = {f"c{number}": Fragment(str(one.identifier)) for number, one in enumerate(table.shown, 1)}
         columns |= {f"k{distance}": table.key_of(own) for distance, own in _further(table)}
+        columns |= {one.alias.name: one.expression for one in people.constrained(table)}
         text = Fragment(f"SELECT * FROM {linked_rows(table, columns)} AS t")
         rows = db.row(statement("estimate_rows"), str(table.facts.identifier))["rows"]
         define_base(db, reader, source, text, rows=rows)
         parent = stored.get(table.parent.facts.oid) if table.parent is not None else None
-        shown = _columns(table)
+        constrained = people.constrained(table)
+        shown = _columns(table, constrained)
         db.execute(
             statement(
                 "linked/create_rows",
@@ -87,22 +95,35 @@ def store_tables(
         )
         gather_statistics(db, own)
         view = Identifier.of("safe", name)
-        stored[table.facts.oid] = StoredTable(table, view, own, source, tuple(name for name, _ in shown))
+        names = [*(name for name, _ in shown), *([SUPPRESSED_COLUMN] if constrained else [])]
+        stored[table.facts.oid] = StoredTable(table, view, own, source, tuple(names))
     return tuple(stored.values())
 
 
-def _columns(table: LinkedTable) -> list[tuple[str, Fragment]]:
+def _columns(table: LinkedTable, constrained: Sequence[CanonicalColumn]) -> list[tuple[str, Fragment]]:
     """Return the columns that are published of a table, in its order, with what each shows."""
     values = {one.name: Fragment(f"r.c{number}") for number, one in enumerate(table.shown, 1)}
+    for one in constrained:
+        cell = values[one.facts.name]
+        values[one.facts.name] = Fragment(f"CASE WHEN r.{_holds(one)} THEN {cell} END")
     places = {above.facts.oid: number for number, above in enumerate(table.above, 1)}
     for name, of in table.pseudonyms().items():
         number = places.get(of.facts.oid)
         values[name] = Fragment("r.row_key") if number is None else Fragment(f"r.above_{number}")
     for distance, own in _further(table):  # a key that leads elsewhere by now is not shown
-        same = f"r.k{distance} IS NOT DISTINCT FROM r.kanon_above_{distance}"
         for name in set(own) - {*table.up}:
-            values[name] = Fragment(f"CASE WHEN {same} THEN {values[name]} END")
+            values[name] = Fragment(f"CASE WHEN {_agrees('r', distance)} THEN {values[name]} END")
     return [(column.name, values[column.name]) for column in table.facts.columns if column.name in values]
+
+
+def _holds(column: CanonicalColumn) -> Identifier:
+    """Return the name of what says whether a row's class satisfies the models in a column."""
+    return Identifier.of(f"holds_{column.alias.name}")
+
+
+def _agrees(row: str, distance: int) -> str:
+    """Return whether a further foreign key of a row leads where its links do."""
+    return f"{row}.k{distance} IS NOT DISTINCT FROM {row}.kanon_above_{distance}"
 
 
 def _further(table: LinkedTable) -> list[tuple[int, tuple[str, ...]]]:
@@ -114,15 +135,15 @@ def _further(table: LinkedTable) -> list[tuple[int, tuple[str, ...]]]:
 def _rows_parts(
     people: PeopleOfTables, plan: ReleasePlan, table: LinkedTable, storage: Identifier
 ) -> dict[str, object]:
-    group = people.group
-    found = people.figure_of(table)
+    group, figure = people.group, people.figure_of(table)
     person = next(iter(people.planned.pseudonyms))
+    seed = render("linked/seed", secret=Literal(order_secret(people.secret)))
     parts: dict[str, object] = {
         "people": storage,
         "person": Identifier.of(person),
         "has_key": bool(table.key),
         "row_key": people.pseudonym(table, "s.kanon_key::text"),
-        "order_seed": render("linked/seed", secret=Literal(order_secret(people.secret))),
+        "place_key": Fragment(f'pg_catalog.hashtextextended(s.kanon_order::text COLLATE "C", {seed})'),
         "above": [
             {
                 "name": Identifier.of(f"above_{number}"),
@@ -133,20 +154,40 @@ def _rows_parts(
         ],
         "person_key": Identifier.of(f"above_{table.depth}"),
         "parent_key": Identifier.of("above_1"),
-        "figure": None,
+        "agrees": Fragment(" AND ".join(["true", *(_agrees("s", n) for n, _ in _further(table))])),
+        "there": None,
+        **_model_parts(people, table),
     }
-    if found is None:
+    if figure is None:
         return parts
-    figure, view = found
     position = [column.facts.name for column in plan.quasi_identifiers].index(figure.name)
     fields = plan.levels
     level = f"(p.kanon_pattern >> {fields.offsets[position]}) & {(1 << fields.widths[position]) - 1}"
+    number = "d.siblings" if table.most is None else f"least(d.siblings, {table.most})"
+    now = f"max({number})" if table.depth == 1 else f"bit_xor({rows_there('d.kanon_above_1', number)})"
     return parts | {
-        "figure": view,
-        "figure_person": people.pseudonym(group.people, "f.kanon_up::text"),
-        "there": Identifier.of(figure.there),
+        "there": Identifier.of(there_of(group, table)),
+        "now_there": Fragment(f"pg_catalog.{now}"),
         "level": Fragment(level),
-        "shown": figure.shown(table, "p.level", "r.siblings", is_end=not group.known_below(table)),
+        "shown": figure.shown(table, "p.level", "d.siblings"),
+    }
+
+
+def _model_parts(people: PeopleOfTables, table: LinkedTable) -> dict[str, object]:
+    """Return what the guard checks of a table: each constrained column in rows and in people."""
+    constrained = people.constrained(table)
+    checks = model_checks(constrained, has_entity=True)
+    return {
+        "models": model_parts(people.models),
+        "model_checks": checks,
+        "constrained": [
+            {
+                "holds": _holds(one),
+                "label": Literal(one.facts.name),
+                "satisfying": [check["satisfying"] for check in checks if check["value"] == one.alias],
+            }
+            for one in constrained
+        ],
     }
 
 
@@ -180,7 +221,7 @@ def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Se
     views = {one.table.facts.oid: one.view.name for one in stored}
     views[people.group.people.facts.oid] = release
     for place, one in enumerate(stored, 1):
-        table, figure = one.table, people.figure_of(one.table)
+        table = one.table
         references = [
             {"columns": own, "view": views[above.facts.oid], "refers_to": above.key}
             for above, own in table.references()
@@ -192,7 +233,7 @@ def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Se
             "place": place,
             "storage": str(one.storage),
             "source": str(one.source),
-            "figure": None if figure is None else str(figure[1]),
+            "numbers_known": people.figure_of(table) is not None,
             "sensitive": [c.name for c in table.shown if c.name in table.roles.sensitive],
             "insensitive": [c.name for c in table.shown if c.name in table.roles.insensitive],
             "key_columns": table.key,
@@ -212,9 +253,15 @@ def count_tables(db: Database, release: str) -> None:
         shown = db.row(statement("count_rows", relation=view))["rows"]
         (there,) = db.read(statement("count_rows", relation=relation))
         db.execute(statement("linked/count"), release, row["name"], there["rows"], shown)
-        if row["figure_name"] is None:
+        if not row["numbers_known"]:
             db.notice(
                 f"{view} shows how many rows of {relation} a person has: nobody can know it, as was declared."
+            )
+        if row["has_models"]:
+            hidden = db.row(statement("linked/suppressed_rows", view=view))["rows"]
+            db.notice(
+                f"{view} suppresses sensitive cells in {hidden} of {shown} rows, of classes that do not "
+                "satisfy l, p or t."
             )
         if shown < there["rows"]:
             db.notice(
@@ -257,6 +304,8 @@ def recount_tables(
             tables=_seen_below(people, views, known),
         )
     )["classes"]
+    for one in stored:
+        _recount_models(db, people, plan, one, views, storage)
     if dangling or different:
         raise VerificationFailed(
             f"The recount found {dangling} rows whose keys lead nowhere, and {different} classes of whose "
@@ -264,6 +313,50 @@ def recount_tables(
             "joins show different rows; nothing was published.",
             hint="If the tables changed meanwhile, run it again. " + DEFECT,
         )
+
+
+def _recount_models(
+    db: Database,
+    people: PeopleOfTables,
+    plan: ReleasePlan,
+    stored: StoredTable,
+    views: Mapping[int, Identifier],
+    storage: Identifier,
+) -> None:
+    """Measure the sensitive columns of a further table through the joins of the views."""
+    steps, below = [], stored.table
+    for number, above in enumerate(stored.table.above, 1):
+        is_top = above.parent is None
+        steps.append(
+            {
+                "view": storage if is_top else views[above.facts.oid],
+                "alias": Identifier.of("p" if is_top else f"v{number}"),
+                "below": Identifier.of(f"v{number - 1}"),
+                "pairs": [
+                    {"own": Identifier.of(own), "key": Identifier.of(name)}
+                    for own, name in zip(below.up, above.key, strict=True)
+                ],
+            }
+        )
+        below = above
+    for column in people.constrained(stored.table):
+        rows = render(
+            "linked/with_classes",
+            view=stored.view, column=column.output, label=Literal(column.facts.name), steps=steps,
+            person=Identifier.of(next(iter(people.planned.pseudonyms))),
+        )  # fmt: skip
+        if not db.row(statement("count_rows", relation=rows))["rows"]:
+            continue
+        parts = {
+            "relation": Fragment(f"{rows} AS rows_of_classes"),
+            "columns": [{"column": Identifier.of("class"), "alias": Identifier.of("q1")}],
+            "keys": Identifier.of("q1"),
+            "suppressed": None,
+            "many_classes": False,
+            "base": stored.table.facts,
+        }
+        person = Identifier.of("person")
+        require_model_figures(db, parts, column, people.models, person, is_whole=False)
 
 
 def _seen_below(
@@ -302,10 +395,17 @@ def published_people(db: Database, record: ReleaseRecord, subject: Subject, role
     ------
     NotPermitted
         If the role may not read all of these tables.
+    UnsuitableRelation
+        If one of them was dropped.
     """
     if record.people_view is None:
         return subject
     for table in tables_of(db, record.name):
+        if table["relation_name"] is None:
+            raise UnsuitableRelation(
+                f"The table behind {Identifier.of('safe', table['name'])} was dropped.",
+                hint=f"Publish release {Identifier.of(record.name)} anew with kanon_anonymize, without it.",
+            )
         describe_readable(db, str(Identifier.of(*table["relation_name"])), role)
     roles = None if subject.roles is None else replace(subject.roles, entity=None)
     return replace(subject, relation=with_people(db, record, subject.relation), roles=roles)
@@ -338,14 +438,6 @@ def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] = ())
     for row in tables:  # dropping a table with CASCADE takes what reads it along
         if row["source_name"] is not None:
             drop_base(db, row["source_name"])
-
-
-def drop_figures(db: Database, view: str, tables: Sequence[Row]) -> None:
-    """Drop what read the people of linked tables, after all that reads it."""
-    drop_base(db, view)
-    for name in dict.fromkeys(row["figure_name"] for row in tables):
-        if name is not None:
-            drop_base(db, name)
 
 
 def refresh_tables(db: Database, release: str) -> None:

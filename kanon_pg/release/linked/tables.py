@@ -333,6 +333,23 @@ def require_group(db: Database, relations: Sequence[RelationFacts]) -> None:
         )
 
 
+def require_links(db: Database, root: RelationFacts, others: Sequence[RelationFacts]) -> None:
+    """Refuse tables that are no longer linked to each other as they were when they were published.
+
+    Raises
+    ------
+    UnsuitableRelation
+        With what to do.
+    """
+    group = {root.oid, *(facts.oid for facts in others)}
+    for facts in others:
+        if _link(db, facts).parent not in group:
+            raise UnsuitableRelation(
+                f"{facts.identifier} is linked to another table than when it was published.",
+                hint="Publish the tables anew with kanon_anonymize.",
+            )
+
+
 def _key_of(db: Database, facts: RelationFacts, links: Sequence[_Link]) -> tuple[str, ...]:
     """Return the columns that links refer to, which must be the same for all."""
     keys = {tuple(sorted(link.parent_columns)) for link in links}
@@ -384,7 +401,8 @@ def _further_keys(db: Database, table: LinkedTable) -> dict[str, tuple[LinkedTab
                 continue
             own = table.key_of([refers[name] for name in above.key])
             rows, same = linked_rows(table, {"own": own}), Identifier.of(f"kanon_above_{distance}")
-            if not db.read(statement("linked/disagreeing", rows=rows, same=same)):
+            (other,) = db.read(statement("linked/disagreeing", rows=rows, same=same))
+            if not other["rows"]:
                 found |= {own: (above, name) for name, own in refers.items() if own not in table.up}
     return found
 

@@ -331,7 +331,7 @@ def plan_release(
         sensitive=subject.columns(roles.sensitive),
         insensitive=subject.columns(roles.insensitive),
         entity=None if people is not None or pseudonyms else subject.entity,
-        models=request.models,
+        models=request.models if roles.sensitive else PrivacyModels(),
         generalized=hierarchies,
         pseudonyms=pseudonyms,
         people=people,
@@ -339,7 +339,7 @@ def plan_release(
     )
     _check_subsets(plan)
     plan.levels.require_room()
-    _check_model_columns(db, plan)
+    require_countable(db, plan.model_columns, plan.models)
     _check_names(plan)
     require_free_name(db, plan)
     _advise(db, plan, request, declared)
@@ -425,7 +425,7 @@ def recorded_plan(
         sensitive=tuple(map(base.column, record.sensitive)),
         insensitive=tuple(map(base.column, record.insensitive)),
         entity=None if record.entity is None else entity_column(base.column(record.entity)),
-        models=models or PrivacyModels(),
+        models=models if models and record.sensitive else PrivacyModels(),
         generalized=_recorded_hierarchies(db, record, columns, hierarchies),
     )
 
@@ -502,16 +502,22 @@ def _check_subsets(plan: ReleasePlan) -> None:
         )
 
 
-def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
-    """Refuse sensitive columns whose values a privacy model cannot count or put in order."""
-    if not plan.model_columns:
+def require_countable(db: Database, columns: Sequence[CanonicalColumn], models: PrivacyModels) -> None:
+    """Refuse sensitive columns whose values a privacy model cannot count or put in order.
+
+    Raises
+    ------
+    UnsuitableColumn
+        With what to do.
+    """
+    if not columns:
         return
     asking = " or ".join((", ".join([*MODEL_PARAMETERS][:-1]), [*MODEL_PARAMETERS][-1]))
-    facts = tuple(column.facts for column in plan.model_columns)
+    facts = tuple(column.facts for column in columns)
     require_equality(db, facts, f"be counted for {asking}")
-    for require, _ in COLUMNS.of(plan.models):
+    for require, _ in COLUMNS.of(models):
         if require is not None:
-            for column in plan.model_columns:
+            for column in columns:
                 require(column)
 
 

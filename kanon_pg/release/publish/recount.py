@@ -10,7 +10,7 @@ solved, the solver's proofs apply to it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -309,14 +309,58 @@ def require_models(
     VerificationFailed
         If a class violates a model.
     """
+    classes = [{"column": c.output, "alias": c.alias} for c in plan.quasi_identifiers]
+    parts = {
+        "relation": storage,
+        "columns": classes,
+        "keys": Fragment(", ".join([*(str(c.alias) for c in plan.quasi_identifiers), "suppressed"])),
+        "suppressed": Identifier.of("kanon_pattern"),
+        "many_classes": are_many_classes(found.classes, found.rows),
+        "base": plan.base,
+    }
+    people = None if plan.entity is None else Identifier.of("kanon_person")
     for column in plan.model_columns:
-        for figures in _measured(db, plan, storage, column, found):
-            if any(_violated(plan.models, figures, is_whole=is_whole)):
-                raise VerificationFailed(
-                    f"The recount found a class that violates a privacy model in column {column.output}; "
-                    "nothing was published.",
-                    hint=DEFECT,
-                )
+        require_model_figures(db, parts, column, plan.models, people, is_whole=is_whole)
+
+
+def require_model_figures(
+    db: Database,
+    parts: Mapping[str, Any],
+    column: CanonicalColumn,
+    models: PrivacyModels,
+    people: Identifier | None,
+    *,
+    is_whole: bool,
+) -> None:
+    """Measure a sensitive column in rows, which readers can count, and in people if these differ.
+
+    Parameters
+    ----------
+    parts : mapping
+        What ``measure_sensitive`` takes of its classes, and the base relation as ``base``.
+    people : Identifier or None
+        The column that says whose rows they are, if people have several.
+
+    Raises
+    ------
+    VerificationFailed
+        If a class violates a model.
+    """
+    same_value = equality(db, parts["base"], column.facts, "cell.value", "domain.value")
+    ordered = any(rule.needs_order for rule, _ in MEASURED.of(models))
+    for entity in (None,) if people is None else (None, people):
+        figures = db.row(
+            statement(
+                "measure_sensitive", **parts, sensitive=column.output, ordered=ordered,
+                same_value=same_value, people_once=True, on_nodes=False, entity=entity,
+            )
+        )  # fmt: skip
+        if any(_violated(models, figures, is_whole=is_whole)):
+            raise VerificationFailed(
+                f"The recount found a class that violates a privacy model in column {column.output}; "
+                "nothing was published.",
+                hint=DEFECT,
+            )
 
 
 class _Measured(NamedTuple):
@@ -359,27 +403,6 @@ def _violated(models: PrivacyModels, figures: Row, *, is_whole: bool) -> Iterato
     for rule, number in MEASURED.of(models):
         if is_whole or not rule.of_whole:
             yield rule.is_violated(figures[rule.figure], number)
-
-
-def _measured(
-    db: Database, plan: ReleasePlan, storage: Identifier, column: CanonicalColumn, found: Recount
-) -> Iterator[Row]:
-    """Yield the figures of a column in rows, which readers can count, and in people if these differ."""
-    parts = {
-        "relation": storage,
-        "columns": [{"column": c.output, "alias": c.alias} for c in plan.quasi_identifiers],
-        "keys": Fragment(", ".join([*(str(c.alias) for c in plan.quasi_identifiers), "suppressed"])),
-        "suppressed": Identifier.of("kanon_pattern"),
-        "sensitive": column.output,
-        "ordered": any(rule.needs_order for rule, _ in MEASURED.of(plan.models)),
-        "many_classes": are_many_classes(found.classes, found.rows),
-        "same_value": equality(db, plan.base, column.facts, "cell.value", "domain.value"),
-        "people_once": True,
-        "on_nodes": False,
-    }
-    people: list[Any] = [] if plan.entity is None else [Identifier.of("kanon_person")]
-    for entity in (None, *people):
-        yield db.row(statement("measure_sensitive", **parts, entity=entity))
 
 
 _ROUNDING = 1e-9

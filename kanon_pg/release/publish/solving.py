@@ -41,7 +41,7 @@ class PublishingCall:
     def compile(self) -> None:
         """Compile the solvers that the request needs, if they are not."""
         kernels = kernels_for(
-            self.request.method, self.request.models, has_hierarchies=bool(self.plan.generalized)
+            self.request.method, self.plan.models, has_hierarchies=bool(self.plan.generalized)
         )
         compile_once(self.db, self.memory, kernels)
 
@@ -76,7 +76,7 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
         patterns=request.patterns,
         seed=request.seed,
         seconds=request.time_limit,
-        models=request.models,
+        models=plan.models,
         fewest_classes=request.fewest_classes,
         most_classes=request.most_classes,
         suppressed_rows=request.suppressed_rows,

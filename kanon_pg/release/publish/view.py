@@ -111,8 +111,7 @@ def show_view(
     ReleaseError
         If columns changed and other views depend on the old ones.
     """
-    if db.row(statement("view_exists"), view.name)["exists"]:
-        _lock_when_free(db, view)
+    lock_when_free(db, [view])
     try:
         with db.savepoint():
             db.execute(create)
@@ -155,7 +154,7 @@ def drop_view(db: Database, view: Identifier) -> None:
     ReleaseError
         If other objects depend on the view.
     """
-    _lock_when_free(db, view)
+    lock_when_free(db, [view])
     _drop_alone(db, view, hint="Drop these objects first.")
 
 
@@ -214,8 +213,15 @@ def _drop_alone(db: Database, view: Identifier, *, hint: str) -> None:
         ) from error
 
 
-def _lock_when_free(db: Database, view: Identifier) -> None:
-    lock = statement("lock_view", view=view)
+def lock_when_free(db: Database, views: Sequence[Identifier]) -> None:
+    """Keep readers out of those views in schema ``safe`` that are there: of all at once, or of none yet.
+
+    Who reads one of them and then another never waits for a call that waits for them.
+    """
+    there = [view for view in views if db.row(statement("view_exists"), view.name)["exists"]]
+    if not there:
+        return
+    lock = statement("lock_views", views=there)
     while True:
         try:
             with db.savepoint(), setting(db, "lock_timeout", "100ms"):
