@@ -27,7 +27,7 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
     {% for c in children %}LEFT JOIN {{ c.numbers }} AS {{ c.alias }} ON {{ c.alias }}.kanon_up = t.kanon_key {% endfor %}
     GROUP BY t.kanon_up
 {% else %}
-    SELECT c.kanon_up, c.n, c.n::text AS numbers
+    SELECT c.kanon_up, c.n, c.n::text{% if most %} || CASE WHEN c.n = {{ most }} THEN ' or more' ELSE '' END{% endif %} AS numbers
     FROM (
         SELECT t.kanon_up, {% if most %}least(count(*), {{ most }}){% else %}count(*){% endif %} AS n FROM {{ typed }} AS t GROUP BY t.kanon_up
     ) AS c

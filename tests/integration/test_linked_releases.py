@@ -165,7 +165,8 @@ def test_numbers_that_nobody_can_know_leave_all_rows(interface: Interface) -> No
     connection = interface.connection
     fill_clinic(connection, 1)
     declare_clinic(interface)
-    unknown = dict.fromkeys(["admissions", "invoices"], "unknown")
+    _refused(interface, InputError, "cannot be kept", rows={"admissions": "unknown"})
+    unknown = dict.fromkeys(["admissions", "lab_results", "invoices"], "unknown")
     publish(interface, rows=unknown)
     for table in ("admissions", "lab_results", "invoices"):
         assert rows(connection, f"select count(*) from safe.{table}") == rows(
@@ -176,6 +177,8 @@ def test_numbers_that_nobody_can_know_leave_all_rows(interface: Interface) -> No
     assert rows(
         connection, "select max(n) from (select count(*) as n from safe.invoices group by payer) as t"
     ) == [(1,)]
+    told = "select distinct invoices_rows from safe.patients where invoices_rows is not null"
+    assert rows(connection, told) == [("1 or more",)]
     require = "select count(*) from (select payer from safe.invoices group by 1 having count(*) > 1) as t"
     assert rows(connection, require) == [(0,)]
 
@@ -252,6 +255,12 @@ def test_what_cannot_be_published_is_refused_and_changes_nothing(interface: Inte
     _refused(interface, InputError, "none of those there are", figures={"admissions": {"clinic": "middle"}})
     _refused(interface, InputError, "must be an integer", rows={"admissions": "many"})
     _refused(interface, InputError, "other tables hang on them", rows={"admissions": 2})
+    _refused(interface, UnsuitableColumn, "not what the linked tables", pseudonyms=["sex"])
+    _refused(interface, UnknownName, "nothing", pseudonyms=["nothing"])
+    connection.execute("alter table invoices add codes integer[]")
+    interface.declare("invoices", quasi_identifiers=["codes"])
+    _refused(interface, UnsuitableColumn, "is an array")
+    interface.declare("invoices", insensitive=["amount"])
     _refused(interface, InputError, "about linked tables", tables=None, rows={"admissions": 2})
     _refused(interface, InputError, "name of a secret", secret="")
     interface.link("keyless", "patients")

@@ -66,14 +66,24 @@ class _Told(NamedTuple):
 
 
 @cache
-def _on_grids(number: int) -> _Told:
-    """Return the line of each grid on which a number is, and where it begins."""
+def _on_grids(number: int, most: int | None = None) -> _Told:
+    """Return the line of each grid on which a number is, and where it begins.
+
+    Parameters
+    ----------
+    most : int, optional
+        Stands for all larger numbers.
+    """
     lines = [(number, number)]
     for begins, ends in map(_STEPS.__getitem__, GRIDS[1:]):
         tens, first = 10 ** (len(str(number)) - 1), int(str(number)[0])
         lines.append((tens * begins[first - 1], tens * ends[first - 1] - 1) if number else (0, 0))
-    texts = (str(begin) if begin == end else f"{begin} to {end}" for begin, end in lines)
-    return _Told(tuple(texts), tuple(begin for begin, _ in lines))
+    texts = tuple(
+        f"{begin} or more" if most is not None and end >= most
+        else str(begin) if begin == end else f"{begin} to {end}"
+        for begin, end in lines
+    )  # fmt: skip
+    return _Told(texts, tuple(begin for begin, _ in lines))
 
 
 def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
@@ -126,7 +136,7 @@ class Numbers(NamedTuple):
     rows: tuple[tuple[Numbers, ...], ...] = ()
 
 
-_NUMBER = re.compile("[0-9]+")
+_NUMBER = re.compile("([0-9]+)(?: or more)?")
 
 
 class NumbersReader:
@@ -141,7 +151,7 @@ class NumbersReader:
     """
 
     def __init__(self, group: LinkedGroup, table: LinkedTable) -> None:
-        self.name = table.name
+        self.name, self.most = table.name, table.most
         self.below = [NumbersReader(group, one) for one in group.known_below(table)]
         self._told: dict[tuple[Numbers, ...], _Told] = {}
 
@@ -150,7 +160,7 @@ class NumbersReader:
         found = _NUMBER.match(text, start)
         if found is None:
             raise ValueError("a text of numbers has none where one was expected")
-        own, end, rows = int(found[0]), found.end(), []
+        own, end, rows = int(found[1]), found.end(), []
         for _ in range(own if self.below else 0):
             row = []
             for one in self.below:  # after " (", "; " or ", ", and the name of the table with a blank
@@ -162,7 +172,7 @@ class NumbersReader:
     def tell(self, numbers: Numbers) -> _Told:
         """Return what the grids tell; numbers of tables on which others hang are on none."""
         if not self.below or not numbers.own:
-            return _on_grids(numbers.own)
+            return _on_grids(numbers.own, self.most)
         each = [self._tell_row(row) for row in numbers.rows]
         joined = ("; ".join(sorted([row.texts[grid] for row in each])) for grid in GRIDS)
         return _Told(
@@ -359,6 +369,12 @@ def _figure(table: LinkedTable, column: ColumnFacts, asked: Any) -> ColumnFigure
         raise UnsuitableColumn(
             f"The text of column {column.identifier} of type {column.type} depends on settings of sessions.",
             hint="Take first, last or count, or a view that casts it to text.",
+        )
+    if kind == "one" and column.base_type.rpartition(".")[2].startswith(("_", "int2vector", "oidvector")):
+        raise UnsuitableColumn(
+            f"Column {column.identifier} of {table.facts.identifier} is an array, whose only value is not "
+            "looked for.",
+            hint="Make it another figure of the person (count or set), or declare it with another role.",
         )
     if kind in ("first", "last") and column.base_type not in _ORDERED:
         raise UnsuitableColumn(

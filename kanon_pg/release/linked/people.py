@@ -116,6 +116,7 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     if request.tables:
         require_suitable(db, subject.relation)
         group = linked_group(db, subject, request.tables, request.rows or {}, role)
+        _require_key(subject, group, request.pseudonyms or ())
     elif _follows_rows(request, subject):
         require_suitable(db, subject.relation)
         group = record_group(db, subject, roles, request.rows or {})
@@ -215,6 +216,17 @@ def _there(group: LinkedGroup, top: LinkedTable) -> list[dict[str, Identifier]]:
         for number, one in enumerate(group.tables, 1)
         if one.is_known and group.top_of(one).facts.oid == top.facts.oid
     ]
+
+
+def _require_key(subject: Subject, group: LinkedGroup, pseudonyms: Sequence[str]) -> None:
+    """Refuse pseudonyms of other columns than the key, which has some in any case."""
+    for column in subject.columns(pseudonyms):
+        if column.name not in group.people.key:
+            raise UnsuitableColumn(
+                f"Column {column.identifier} of {subject.relation.identifier} is not what the linked tables "
+                "refer to.",
+                hint="Leave pseudonyms out: keys of linked tables become pseudonyms by themselves.",
+            )
 
 
 def _follows_rows(request: AnonymizeRequest, subject: Subject) -> bool:

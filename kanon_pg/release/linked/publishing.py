@@ -266,7 +266,8 @@ def count_tables(db: Database, release: str) -> None:
         if shown < there["rows"]:
             db.notice(
                 f"{view} shows {shown} of {there['rows']} rows of {relation}: the others would show numbers "
-                "that fewer than k people share, or hang on rows that are not shown."
+                "that fewer than k people share, hang on rows that are not shown, or are more than option "
+                "rows allows."
             )
 
 

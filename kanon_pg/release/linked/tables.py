@@ -289,9 +289,8 @@ def _require_ordinary(db: Database, relations: Sequence[RelationFacts]) -> None:
         if not facts.can_have_key or facts.temporary or facts.row_security:
             raise UnsuitableRelation(
                 f"{facts.identifier} is no ordinary table without row-level security, so it cannot be "
-                "released "
-                "together with others.",
-                hint="Name the tables themselves, not views of them.",
+                "released together with others.",
+                hint="Name tables, not views of them; publish what is no such table by itself.",
             )
         if owner_reads(db, facts.oid) or reads_tables_of_citus(db, facts.oid):
             raise UnsuitableRelation(
@@ -453,6 +452,15 @@ def _require_rows(group: LinkedGroup, rows: Mapping[str, Any]) -> None:
             raise InputError(
                 f"Rows of {as_given(name)} cannot be left out by option rows: other tables hang on them.",
                 hint=_ROWS_EXAMPLE,
+            )
+    for table in group.tables:
+        if not table.is_known and rows.get(table.name) != "unknown":
+            raise InputError(
+                f"Numbers of rows of {table.facts.identifier} cannot be kept once those of a table on which "
+                "it hangs are unknown.",
+                detail="Joins show them for each row above, and so for each person.",
+                hint=f"Declare both, if nobody can know them, or leave {as_given(table.name)} out. "
+                f"{_ROWS_EXAMPLE}",
             )
 
 
