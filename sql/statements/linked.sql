@@ -17,12 +17,12 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
 )
 
 -- name: linked/numbers(): How many rows the rows of a table above have here, and as a text also how many of those that hang on them
--- each of these has. For each table below a number that is another one once its rows hang on other rows, or more or fewer on one.
+-- each of these has. For each table below a text of how many of its rows hang on which rows, in the order of their keys.
 (
 {% if children %}
     SELECT t.kanon_up, count(*) AS n,
         count(*)::text || ' (' || pg_catalog.string_agg({{ each }} COLLATE "C", '; ' ORDER BY {{ each }} COLLATE "C") || ')' AS numbers
-        {% for s in states %}, pg_catalog.bit_xor({{ s.value }}) AS {{ s.name }} {% endfor %}
+        {% for s in states %}, pg_catalog.string_agg({{ s.value }}, '' ORDER BY t.kanon_key::text COLLATE "C") AS {{ s.name }} {% endfor %}
     FROM {{ typed }} AS t
     {% for c in children %}LEFT JOIN {{ c.numbers }} AS {{ c.alias }} ON {{ c.alias }}.kanon_up = t.kanon_key {% endfor %}
     GROUP BY t.kanon_up
@@ -34,8 +34,8 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
 {% endif %}
 )
 
--- name: linked/rows_there(): A number for the rows that hang on one of a table above.
-pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', {{ key }}, {{ n }}) COLLATE "C", 0)
+-- name: linked/rows_there(): How many rows hang on which one of a table above; no two lists of such texts are the same text.
+pg_catalog.length({{ key }}::text)::text || ':' || {{ key }}::text || ' ' || {{ n }}::text || ' '
 
 -- name: linked/rows(): The rows of a table with the keys of all that they hang on.
 (
@@ -66,7 +66,7 @@ SELECT {% for c in columns %}t.{{ c }}, {% endfor %}
                 || pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({{ f.alias }}.numbers, 'UTF8')), 'hex') || ')'
         ELSE coalesce({{ f.alias }}.numbers, '0')
     END AS {{ f.name }}
-    {% for t in f.there %}, coalesce({{ f.alias }}.{{ t.state }}, 0) AS {{ t.name }} {% endfor %}
+    {% for t in f.there %}, {{ t.state }} AS {{ t.name }} {% endfor %}
     {% endfor %}
     {% for g in column_figures %}{% for f in g.figures %}, {{ g.alias }}.{{ f.name }} {% endfor %}{% endfor %}
 FROM {{ typed }} AS t
@@ -123,7 +123,7 @@ whole AS MATERIALIZED (
         SELECT d.{{ person_key }} AS person, {{ now_there }} AS there, pg_catalog.bool_and(d.agrees) AS agrees
         FROM parents AS d GROUP BY d.{{ person_key }}
     ) AS now_ ON now_.person = p.person
-    GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, 0) AND coalesce(now_.agrees, true))
+    GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, {{ nothing_there }}) AND coalesce(now_.agrees, true))
 ),
 {% endif %}
 shown AS MATERIALIZED (
@@ -184,8 +184,9 @@ WHERE c.kanon_seen = (SELECT q.kanon_stamp FROM {{ chain[0] }} AS q LIMIT 1)
     {% endif %}
 {% endfor %}
 
--- name: linked/unique_people(): Lets no refresh of the person table show somebody twice, as two people of a class.
-CREATE UNIQUE INDEX ON {{ storage }} ({{ person }}) NULLS NOT DISTINCT
+-- name: linked/unique_people(): Lets no refresh of the person table show somebody twice, as two people of a class. Of an expression,
+-- because one of columns would allow to refresh concurrently, which shows what has changed.
+CREATE UNIQUE INDEX ON {{ storage }} (pg_catalog.uuid_send({{ person }})) NULLS NOT DISTINCT
 
 -- name: linked/with_classes(): The rows of a view with the class of their people, whose column is not suppressed.
 (

@@ -76,14 +76,14 @@ hashed AS (
         pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
         ) AS class_hash,
-        {% if model_checks %}pg_catalog.row_number() OVER () AS row_number,{% endif %}
+        {% if model_checks or has_tables %}pg_catalog.row_number() OVER () AS row_number,{% endif %}
         masked.*
     FROM masked
     OFFSET 0
 ),
 counted AS (
     SELECT
-        {% if model_checks %}count(*) OVER same_class AS size, min(row_number) OVER same_class AS class,{% endif %}
+        {% if model_checks or has_tables %}count(*) OVER same_class AS size, min(row_number) OVER same_class AS class,{% endif %}
         hashed.*, count(*) OVER same_class AS people, pg_catalog.row_number() OVER same_class AS place
     FROM hashed
     WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})

@@ -503,6 +503,51 @@ def test_tables_that_were_stored_at_two_moments_do_not_fit_together(interface: I
     assert rows(connection, "select count(*) from safe.results") == [(24,)]
 
 
+_TEXT_KEYS = """
+create table people (id integer primary key, sex text);
+create table visits (id text primary key, person integer not null references people);
+create table results (id serial primary key, visit text not null references visits);
+insert into people select i, 'F' from generate_series(1, 12) as i;
+insert into visits select i || letter, i from generate_series(1, 12) as i, unnest(array['a', 'b']) as letter;
+insert into results (visit) select id from visits union all select id from visits where id ~ 'b';
+"""
+
+
+@pytest.mark.parametrize("key", ["7a 1; 7b", "2:7a 1 2:7b", "7a1;7b", "2:7a 1 7b"])
+def test_no_key_reads_like_two(interface: Interface, key: str) -> None:
+    """One visit with two results takes the place of two visits, and its key spells what these were."""
+    connection = interface.connection
+    connection.execute(_TEXT_KEYS.encode())
+    interface.declare("people", quasi_identifiers=["sex"])
+    interface.link("visits", "people")
+    interface.link("results", "visits")
+    interface.anonymize("people", K, tables=["visits", "results"], time_limit=1.0)
+    connection.execute(
+        "delete from results where visit in ('7a', '7b'); delete from visits where id in ('7a', '7b')"
+    )
+    connection.execute("insert into visits values (%s, 7)", [key])
+    connection.execute("insert into results (visit) values (%s), (%s)", [key, key])
+    shown = (
+        "select p.id, p.visits_rows, count(distinct v.id), count(r.visit) from safe.people p"
+        " left join safe.visits v on v.person = p.id left join safe.results r on r.visit = v.id group by 1, 2"
+    )
+    for view in ("results", "visits", "results"):
+        connection.execute(f"refresh materialized view kanon.{view}_storage".encode())
+        assert min(Counter(row[1:] for row in rows(connection, shown)).values()) >= K
+
+
+def test_the_people_are_not_refreshed_concurrently(interface: Interface) -> None:
+    """That would write what has changed alone, where everybody can see which rows these are."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface)
+    ((database,),) = rows(connection, "select quote_ident(current_database())")
+    connection.execute(f"grant temporary on database {database} to kanon_owner".encode())
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+        connection.execute("refresh materialized view concurrently kanon.patients_storage")
+
+
 def test_numbers_of_rows_have_no_other_hierarchy(interface: Interface) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)

@@ -117,8 +117,13 @@ def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
 
 
 def rows_there(key: str, number: str) -> Fragment:
-    """Return a number for how many rows hang on one of a table above."""
+    """Return a text of how many rows hang on which one of a table above."""
     return render("linked/rows_there", key=Fragment(key), n=Fragment(number))
+
+
+def digest(text: str) -> Fragment:
+    """Return what stands for a text: whoever writes the rows finds no other text with the same."""
+    return Fragment(f"pg_catalog.sha256(pg_catalog.convert_to({text}, 'UTF8'))")
 
 
 class Numbers(NamedTuple):

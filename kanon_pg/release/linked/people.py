@@ -23,6 +23,7 @@ from kanon_pg.release.linked.figures import (
     NumbersFigure,
     column_figures,
     column_parts,
+    digest,
     numbers,
     numbers_figures,
     require_single_values,
@@ -190,7 +191,7 @@ def _people_text(
                 "numbers": numbers(group, one.table),
                 "name": Identifier.of(one.name),
                 "longest": LONGEST,
-                "there": _there(group, one.table),
+                "there": _there(group, one.table, f"f{number}"),
             }
             for number, one in enumerate(figures, 1)
         ],
@@ -206,12 +207,14 @@ def there_of(group: LinkedGroup, table: LinkedTable) -> str:
     return f"kanon_there_{group.tables.index(table) + 1}"
 
 
-def _there(group: LinkedGroup, top: LinkedTable) -> list[dict[str, Identifier]]:
+def _there(group: LinkedGroup, top: LinkedTable, alias: str) -> list[dict[str, object]]:
     """Return these columns of a child of the person table and of what hangs on it, and what they are."""
     return [
         {
             "name": Identifier.of(there_of(group, one)),
-            "state": Identifier.of("n" if one.depth == 1 else f"state_{number}"),
+            "state": Fragment(f"coalesce({alias}.n, 0)")
+            if one.depth == 1
+            else digest(f"coalesce({alias}.state_{number}, '')"),
         }
         for number, one in enumerate(group.tables, 1)
         if one.is_known and group.top_of(one).facts.oid == top.facts.oid

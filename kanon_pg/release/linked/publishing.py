@@ -22,7 +22,7 @@ from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DEFECT, UnsuitableRelation, VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN, Subject
-from kanon_pg.release.linked.figures import rows_there
+from kanon_pg.release.linked.figures import digest, rows_there
 from kanon_pg.release.linked.people import PeopleOfTables, there_of
 from kanon_pg.release.linked.tables import LinkedTable, linked_rows
 from kanon_pg.release.plan.base import OWNER
@@ -164,10 +164,15 @@ def _rows_parts(
     fields = plan.levels
     level = f"(p.kanon_pattern >> {fields.offsets[position]}) & {(1 << fields.widths[position]) - 1}"
     number = "d.siblings" if table.most is None else f"least(d.siblings, {table.most})"
-    now = f"max({number})" if table.depth == 1 else f"bit_xor({rows_there('d.kanon_above_1', number)})"
+    now, nothing = Fragment(f"pg_catalog.max({number})"), Fragment("0")
+    if table.depth > 1:
+        order = ", ".join(f'd.kanon_above_{n}::text COLLATE "C"' for n in range(table.depth - 1, 0, -1))
+        rows = rows_there("d.kanon_above_1", number)
+        now, nothing = digest(f"pg_catalog.string_agg({rows}, '' ORDER BY {order})"), digest("''")
     return parts | {
         "there": Identifier.of(there_of(group, table)),
-        "now_there": Fragment(f"pg_catalog.{now}"),
+        "now_there": now,
+        "nothing_there": nothing,
         "level": Fragment(level),
         "shown": figure.shown(table, "p.level", "d.siblings"),
     }

@@ -357,6 +357,7 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         "model_checks": model_checks(plan.model_columns, has_entity=entity is not None),
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
+        "has_tables": plan.people is not None,
         "subsets": [
             {"columns": chosen, "bits": sum(column["bit"] for column in chosen)}
             for chosen in combinations(suppressible.values(), plan.subsets or 0)
@@ -366,7 +367,7 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
 
 
 _STATE: list[dict[str, Any]] = [
-    {"output": Identifier.of("kanon_class"), "stored": Fragment("counted.class_hash")},
+    {"output": Identifier.of("kanon_class"), "stored": Fragment("counted.class")},
     {
         "output": Identifier.of("kanon_stamp"),
         "stored": Fragment("(SELECT pg_catalog.gen_random_uuid())"),
