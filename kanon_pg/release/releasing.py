@@ -24,12 +24,12 @@ from kanon_pg.release.linked.publishing import (
     name_tables,
     read_tables,
     record_tables,
-    recount_tables,
     refresh_tables,
     show_tables,
     store_tables,
     tables_of,
 )
+from kanon_pg.release.linked.recount import recount_joins, recount_models
 from kanon_pg.release.linked.tables import require_group, require_links
 from kanon_pg.release.plan.advice import notice_empty, notice_redeclared
 from kanon_pg.release.plan.base import OWNER, require_readable_base
@@ -179,7 +179,9 @@ def _show_linked(
     db, plan = work.db, work.plan
     show_tables(db, plan, people, stored, storage)
     record_tables(db, plan.name, people, stored)
-    recount_tables(db, people, plan, stored, storage)
+    recount_joins(db, plan.name, storage)
+    constrained = {one.view.name: (one.table.facts, people.constrained(one.table)) for one in stored}
+    recount_models(db, plan.name, storage, people.models, constrained)
     with reading(db, plan.base):
         count_tables(db, plan.name)
 
@@ -242,6 +244,8 @@ def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> N
     record_refresh(db, record, storage)
     if record.people_view is not None:
         refresh_tables(db, record.name)
+        if is_shown(db, record.name, record.base):
+            recount_joins(db, record.name, storage)
         with reading(db, base):
             count_tables(db, record.name)
     if record.remember is not None:

@@ -131,7 +131,7 @@ shown AS MATERIALIZED (
         {% if there %}, {{ shown }} AS most {% endif %}
     FROM parents AS d
     INNER JOIN people AS p ON p.person = d.{{ person_key }}
-    {% if parent_storage %}INNER JOIN {{ parent_storage }} AS q ON q.kanon_row = d.{{ parent_key }} {% endif %}
+    {% if parent_storage %}INNER JOIN {{ parent_storage }} AS q ON q.kanon_row = d.{{ parent_key }} AND q.kanon_person = d.{{ person_key }} {% endif %}
     {% if there %}INNER JOIN whole AS w ON w.class = p.class {% endif %}
 ),
 -- pseudonyms and hashes with a secret seed: chance to readers, and the order the rows are in
@@ -168,7 +168,7 @@ SELECT {% for c in columns %}{{ c.value }} AS {{ c.name }}, {% endfor %}
     pg_catalog.array_remove(ARRAY[{% for c in constrained %}CASE WHEN NOT r.{{ c.holds }} THEN {{ c.label }}::name END{% if not loop.last %}, {% endif %}{% endfor %}], NULL)
         AS kanon_suppressed,
     {% endif %}
-    {% if has_key %}r.row_key AS kanon_row, {% endif %}
+    {% if has_key %}r.row_key AS kanon_row, r.{{ person_key }} AS kanon_person, {% endif %}
     (SELECT pg_catalog.gen_random_uuid()) AS kanon_stamp, r.seen AS kanon_seen
 FROM chosen AS r
 ORDER BY r.{{ parent_key }}, r.place

@@ -9,9 +9,8 @@ shows less or the same, whichever it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, describe, describe_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
@@ -19,7 +18,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import SCHEMA as BASES_SCHEMA
 from kanon_pg.db.readers import define_base, drop_base, gather_statistics, require_reader
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import DEFECT, UnsuitableRelation, VerificationFailed
+from kanon_pg.errors import UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN, Subject
 from kanon_pg.release.linked.figures import digest, rows_there
@@ -29,7 +28,6 @@ from kanon_pg.release.plan.base import OWNER
 from kanon_pg.release.plan.planning import ReleasePlan, with_people
 from kanon_pg.release.plan.pseudonyms import order_secret
 from kanon_pg.release.plan.record import ReleaseRecord
-from kanon_pg.release.publish.recount import require_model_figures
 from kanon_pg.release.publish.storage import model_checks, model_parts
 from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
 
@@ -274,113 +272,6 @@ def count_tables(db: Database, release: str) -> None:
                 "that fewer than k people share, hang on rows that are not shown, or are more than option "
                 "rows allows."
             )
-
-
-def recount_tables(
-    db: Database,
-    people: PeopleOfTables,
-    plan: ReleasePlan,
-    stored: Sequence[StoredTable],
-    storage: Identifier,
-) -> None:
-    """Count by plain SQL, on what is published, that joins show the same of all people of a class.
-
-    Raises
-    ------
-    VerificationFailed
-        If they do not, or a key leads nowhere.
-    """
-    views = {one.table.facts.oid: one.view for one in stored}
-    views[people.group.people.facts.oid] = plan.view
-    dangling = 0
-    for one in stored:
-        parent = one.table.above[0]
-        pairs = [
-            {"own": Identifier.of(own), "key": Identifier.of(name)}
-            for own, name in zip(one.table.up, parent.key, strict=True)
-        ]
-        found = statement("linked/dangling", view=one.view, parent=views[parent.facts.oid], pairs=pairs)
-        dangling += db.row(found)["rows"]
-    known = people.group.known_below(people.group.people)
-    different = db.row(
-        statement(
-            "linked/different",
-            people=storage,
-            person=Identifier.of(next(iter(people.planned.pseudonyms))),
-            tables=_seen_below(people, views, known),
-        )
-    )["classes"]
-    for one in stored:
-        _recount_models(db, people, plan, one, views, storage)
-    if dangling or different:
-        raise VerificationFailed(
-            f"The recount found {dangling} rows whose keys lead nowhere, and {different} classes of whose "
-            "people "
-            "joins show different rows; nothing was published.",
-            hint="If the tables changed meanwhile, run it again. " + DEFECT,
-        )
-
-
-def _recount_models(
-    db: Database,
-    people: PeopleOfTables,
-    plan: ReleasePlan,
-    stored: StoredTable,
-    views: Mapping[int, Identifier],
-    storage: Identifier,
-) -> None:
-    """Measure the sensitive columns of a further table through the joins of the views."""
-    steps, below = [], stored.table
-    for number, above in enumerate(stored.table.above, 1):
-        is_top = above.parent is None
-        steps.append(
-            {
-                "view": storage if is_top else views[above.facts.oid],
-                "alias": Identifier.of("p" if is_top else f"v{number}"),
-                "below": Identifier.of(f"v{number - 1}"),
-                "pairs": [
-                    {"own": Identifier.of(own), "key": Identifier.of(name)}
-                    for own, name in zip(below.up, above.key, strict=True)
-                ],
-            }
-        )
-        below = above
-    for column in people.constrained(stored.table):
-        rows = render(
-            "linked/with_classes",
-            view=stored.view, column=column.output, label=Literal(column.facts.name), steps=steps,
-            person=Identifier.of(next(iter(people.planned.pseudonyms))),
-        )  # fmt: skip
-        if not db.row(statement("count_rows", relation=rows))["rows"]:
-            continue
-        parts = {
-            "relation": Fragment(f"{rows} AS rows_of_classes"),
-            "columns": [{"column": Identifier.of("class"), "alias": Identifier.of("q1")}],
-            "keys": Identifier.of("q1"),
-            "suppressed": None,
-            "many_classes": False,
-            "base": stored.table.facts,
-        }
-        person = Identifier.of("person")
-        require_model_figures(db, parts, column, people.models, person, is_whole=False)
-
-
-def _seen_below(
-    people: PeopleOfTables, views: Mapping[int, Identifier], tables: Sequence[LinkedTable]
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "alias": Identifier.of(f"c{number}"),
-            "seen": render(
-                "linked/seen",
-                view=views[table.facts.oid],
-                up=[Identifier.of(name) for name in table.up],
-                key=[Identifier.of(name) for name in table.key],
-                children=_seen_below(people, views, people.group.known_below(table)),
-            ),
-        }
-        for number, table in enumerate(tables, 1)
-    ]
 
 
 def tables_of(db: Database, release: str) -> Sequence[Row]:

@@ -79,8 +79,9 @@ class LinkedTable:
 
     @property
     def domain(self) -> Literal:
-        """What pseudonyms of its rows are told apart by from those of other tables."""
-        return Literal(str(self.facts.identifier))
+        """What pseudonyms of its rows are told apart by from those of others."""
+        name = str(self.facts.identifier)
+        return Literal(f"{name}.{Identifier.of(*self.key)}" if len(self.key) == 1 else name)
 
     @property
     def shown(self) -> tuple[ColumnFacts, ...]:
