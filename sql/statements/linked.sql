@@ -21,7 +21,7 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
 (
 {% if children %}
     SELECT t.kanon_up, count(*) AS n,
-        count(*)::text || ' (' || pg_catalog.string_agg({{ each }} COLLATE "C", '; ' ORDER BY {{ each }} COLLATE "C") || ')' AS numbers
+        count(*)::text || ' (' || pg_catalog.string_agg({{ each }} COLLATE "C", {{ between }} ORDER BY {{ each }} COLLATE "C") || ')' AS numbers
         {% for s in states %}, pg_catalog.string_agg({{ s.value }}, '' ORDER BY t.kanon_key::text COLLATE "C") AS {{ s.name }} {% endfor %}
     FROM {{ typed }} AS t
     {% for c in children %}LEFT JOIN {{ c.numbers }} AS {{ c.alias }} ON {{ c.alias }}.kanon_up = t.kanon_key {% endfor %}
@@ -61,10 +61,10 @@ SELECT {% for c in columns %}t.{{ c }}, {% endfor %}
     {% for c in keys %}t.kanon_key AS {{ c }}{% if not loop.last %}, {% endif %}{% endfor %}
     {% for f in numbers %}
     , CASE
-        WHEN pg_catalog.length({{ f.alias }}.numbers) > {{ f.longest }}
+        WHEN pg_catalog.length({{ f.numbers_published }}) > {{ f.longest }}
             THEN {{ f.alias }}.n::text || ' ('
-                || pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({{ f.alias }}.numbers, 'UTF8')), 'hex') || ')'
-        ELSE coalesce({{ f.alias }}.numbers, '0')
+                || pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({{ f.numbers_published }}, 'UTF8')), 'hex') || ')'
+        ELSE coalesce({{ f.numbers_published }}, '0')
     END AS {{ f.name }}
     {% for t in f.there %}, {{ t.state }} AS {{ t.name }} {% endfor %}
     {% endfor %}
@@ -83,8 +83,7 @@ SELECT t.numbers, count(*) AS people FROM {{ numbers }} AS t GROUP BY t.numbers
 
 -- name: pseudonym(): What stands for a text in a release, see kanon_pg.release.plan.pseudonyms.
 pg_catalog.encode(pg_catalog.substring(pg_catalog.sha256((SELECT s.value FROM kanon.secret AS s WHERE s.name = {{ secret }})
-    || pg_catalog.sha256((SELECT s.value FROM kanon.secret AS s WHERE s.name = {{ secret }})
-    || pg_catalog.convert_to({{ domain }} || E'\n' || {{ text }}, 'UTF8'))), 1, 16), 'hex')::uuid
+    || pg_catalog.convert_to({{ domain }} || E'\n' || {{ text }}, 'UTF8')), 1, 16), 'hex')::uuid
 
 -- name: make_secret(text): Makes a secret of 32 bytes from three strong random numbers, unless there is one of this name.
 INSERT INTO kanon.secret (name, value)

@@ -13,7 +13,6 @@ last, number of values, or the set of them. No row of the table shows the column
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -86,11 +85,36 @@ def _on_grids(number: int, most: int | None = None) -> _Told:
     return _Told(texts, tuple(begin for begin, _ in lines))
 
 
+_MARK = "\x01"
+"""Begins what separates numbers as long as they are read, which no name of a table has."""
+
+_MORE = " or more"
+
+
+def _separator(depth: int, mark: str) -> str:
+    """Return what separates the numbers of rows (``;``), or of tables below one row (``,``), of a table."""
+    return f"{_MARK}{depth}{mark}"
+
+
+def _separated(depth: int, mark: str) -> Fragment:
+    return Fragment(f"pg_catalog.chr(1) || '{depth}{mark}'")
+
+
+def published(group: LinkedGroup, table: LinkedTable, text: str) -> Fragment:
+    """Return numbers as they are published, of a text of ``linked/numbers``."""
+    tables = [one for one in group.tables if table.facts.oid in {x.facts.oid for x in (one, *one.above)}]
+    for depth in sorted({one.depth for one in tables if group.known_below(one)}):
+        for mark in ";,":
+            text = f"pg_catalog.replace({text}, {_separated(depth, mark)}, '{mark} ')"
+    return Fragment(text)
+
+
 def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
     """Return per row of the parent how many rows it has in a table, and what hangs on these."""
     children = group.known_below(table)
     aliases = {one.facts.oid: f"c{number}" for number, one in enumerate(children, 1)}
     told = [f"{Literal(f'{one.name} ')}, coalesce({aliases[one.facts.oid]}.numbers, '0')" for one in children]
+    rows, cells = (_separated(table.depth, mark) for mark in ";,")
     states = []
     for number, one in enumerate(group.tables, 1):
         way = [step.facts.oid for step in (one, *one.above) if step.facts.oid in aliases]
@@ -110,7 +134,8 @@ def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
             {"alias": Identifier.of(aliases[one.facts.oid]), "numbers": numbers(group, one)}
             for one in children
         ],
-        each=Fragment("pg_catalog.concat(" + ", ', ', ".join(told) + ")"),
+        each=Fragment("pg_catalog.concat(" + f", {cells}, ".join(told) + ")"),
+        between=rows,
         states=states,
         most=table.most,
     )
@@ -126,68 +151,38 @@ def digest(text: str) -> Fragment:
     return Fragment(f"pg_catalog.sha256(pg_catalog.convert_to({text}, 'UTF8'))")
 
 
-class Numbers(NamedTuple):
-    """How many rows somebody has in a table, or a row in one below it.
-
-    Parameters
-    ----------
-    own : int
-        Their number.
-    rows : tuple of tuple of Numbers
-        Per row the numbers in each of the tables that hang on it; none where no tables do.
-    """
-
-    own: int
-    rows: tuple[tuple[Numbers, ...], ...] = ()
-
-
-_NUMBER = re.compile("([0-9]+)(?: or more)?")
-
-
 class NumbersReader:
-    """Reads numbers of a table, and tells them on all grids; rows that are alike are told once.
+    """Tells on all grids what texts of ``linked/numbers`` say; rows that are alike are told once.
 
     Parameters
     ----------
     group : LinkedGroup
         All tables.
     table : LinkedTable
-        The table.
+        Whose numbers.
     """
 
     def __init__(self, group: LinkedGroup, table: LinkedTable) -> None:
-        self.name, self.most = table.name, table.most
+        self.name, self.most, self.depth = table.name, table.most, table.depth
         self.below = [NumbersReader(group, one) for one in group.known_below(table)]
-        self._told: dict[tuple[Numbers, ...], _Told] = {}
+        self._told: dict[str, _Told] = {}
 
-    def read(self, text: str, start: int = 0) -> tuple[Numbers, int]:
-        """Return the numbers that begin somewhere in a text of ``linked/numbers``, and where they end."""
-        found = _NUMBER.match(text, start)
-        if found is None:
-            raise ValueError("a text of numbers has none where one was expected")
-        own, end, rows = int(found[1]), found.end(), []
-        for _ in range(own if self.below else 0):
-            row = []
-            for one in self.below:  # after " (", "; " or ", ", and the name of the table with a blank
-                number, end = one.read(text, end + 2 + len(one.name) + 1)
-                row.append(number)
-            rows.append(tuple(row))
-        return Numbers(own, tuple(rows)), end + bool(rows)
-
-    def tell(self, numbers: Numbers) -> _Told:
+    def tell(self, text: str) -> _Told:
         """Return what the grids tell; numbers of tables on which others hang are on none."""
-        if not self.below or not numbers.own:
-            return _on_grids(numbers.own, self.most)
-        each = [self._tell_row(row) for row in numbers.rows]
-        joined = ("; ".join(sorted([row.texts[grid] for row in each])) for grid in GRIDS)
+        number, _, rows = text.removesuffix(_MORE).partition(" (")
+        if not rows:
+            return _on_grids(int(number), self.most)
+        each = [self._tell_row(row) for row in rows[:-1].split(_separator(self.depth, ";"))]
+        joined = ["; ".join(sorted([row.texts[grid] for row in each])) for grid in GRIDS]
         return _Told(
-            tuple(f"{numbers.own} ({text})" for text in joined),
-            tuple(numbers.own + sum([row.rows[grid] for row in each]) for grid in GRIDS),
+            tuple([f"{number} ({one})" for one in joined]),
+            tuple([len(each) + sum([row.rows[grid] for row in each]) for grid in GRIDS]),
         )
 
-    def _tell_row(self, row: tuple[Numbers, ...]) -> _Told:
+    def _tell_row(self, row: str) -> _Told:
         if row not in self._told:
-            each = [(one.name, one.tell(number)) for one, number in zip(self.below, row, strict=True)]
+            cells = zip(self.below, row.split(_separator(self.depth, ",")), strict=True)
+            each = [(one.name, one.tell(cell[len(one.name) + 1 :])) for one, cell in cells]
             self._told[row] = _Told(
                 tuple(", ".join(f"{name} {told.texts[grid]}" for name, told in each) for grid in GRIDS),
                 tuple(sum(told.rows[grid] for _, told in each) for grid in GRIDS),
@@ -242,10 +237,10 @@ class NumbersFigure:
         height = len(GRIDS) * (2 if reader.below else 1)
         lines, shown = [[NOBODY] * height], [0] * height
         for text, people in found:
-            numbers, _ = reader.read(text)
-            told, alone = reader.tell(numbers), _on_grids(numbers.own)
-            line, rows = [_short(numbers.own, one) for one in told.texts], [*told.rows]
+            told, number = reader.tell(text), text.partition(" ")[0]
+            line, rows = [_short(number, one) for one in told.texts], [*told.rows]
             if reader.below:
+                alone = _on_grids(int(number))
                 line += [f"{one} alone" for one in alone.texts]
                 rows += alone.rows
             lines.append(line)
@@ -257,7 +252,7 @@ class NumbersFigure:
         return from_levels(values, levels, keeps_all=True).rows(), (*scale, 1.0), shown[0]
 
 
-def _short(own: int, text: str) -> str:
+def _short(own: str, text: str) -> str:
     """Return numbers as they are published; of what is too long a digest, as ``linked/people`` makes it."""
     return text if len(text) <= LONGEST else f"{own} ({sha256(text.encode()).hexdigest()})"
 

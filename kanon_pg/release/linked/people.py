@@ -26,6 +26,7 @@ from kanon_pg.release.linked.figures import (
     digest,
     numbers,
     numbers_figures,
+    published,
     require_single_values,
 )
 from kanon_pg.release.linked.tables import (
@@ -149,8 +150,8 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     withheld = {*keys, *key_columns(db, root, [root, *(table.facts for table in group.tables)])}
     if group.people.is_made:
         withheld |= {column.name for column in root.columns}
-    published = {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive} - withheld
-    kept_columns = [column.name for column in root.columns if column.name in published]
+    shown = {*roles.quasi_identifiers, *roles.sensitive, *roles.insensitive} - withheld
+    kept_columns = [column.name for column in root.columns if column.name in shown]
     further = [*(one.name for one in figures), *(one.name for one in columns)]
     _require_free(root, [*kept_columns, *keys], further)
     people = Identifier.of(BASES_SCHEMA, derived_name(name, token, "people"))
@@ -189,6 +190,7 @@ def _people_text(
             {
                 "alias": Identifier.of(f"f{number}"),
                 "numbers": numbers(group, one.table),
+                "numbers_published": published(group, one.table, f"f{number}.numbers"),
                 "name": Identifier.of(one.name),
                 "longest": LONGEST,
                 "there": _there(group, one.table, f"f{number}"),

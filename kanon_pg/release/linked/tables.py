@@ -282,6 +282,12 @@ def _require_ordinary(db: Database, relations: Sequence[RelationFacts]) -> None:
                     "adds.",
                     hint="Rename the column.",
                 )
+        if not facts.name.isprintable():
+            raise UnsuitableRelation(
+                f"The name of table {as_given(facts.name)} would be published, and has characters that "
+                "cannot be printed.",
+                hint="Rename the table.",
+            )
         if names.count(facts.name) > 1:
             raise InputError(
                 f"Table {as_given(facts.name)} is named twice, or two tables have this name.",

@@ -36,8 +36,9 @@ class Pseudonym:
     def of(self, text: str) -> Fragment:
         """Return the pseudonym of a text: a keyed hash, of type ``uuid``.
 
-        Nobody computes or inverts it without the secret. The secret has 32 bytes; hashing with it twice
-        leaves no way to go on from one digest to that of a longer text.
+        Nobody computes or inverts it without the secret, which has 32 bytes. Of each digest the half is
+        shown, so that nobody goes on from it to that of a longer text (Coron, Dodis, Malinaud and Puniya
+        2005, the chop construction).
         """
         return render("pseudonym", secret=self.secret, domain=self.domain, text=Fragment(text))
 
