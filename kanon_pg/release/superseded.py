@@ -52,13 +52,16 @@ def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool =
     return superseded
 
 
-def drop_superseded(db: Database, superseded: SupersededRelease, *, shown: Sequence[str] = ()) -> None:
+def drop_superseded(
+    db: Database, superseded: SupersededRelease, *, shown: Sequence[str] | None = None
+) -> None:
     """Drop the relations of a release that is no longer shown.
 
     Parameters
     ----------
-    shown : sequence of str
-        Views of further tables that show something else by now; the others are dropped.
+    shown : sequence of str, optional
+        Views of further tables that show something else by now; the others are dropped, which is said. None
+        if the release is dropped.
     """
     record = superseded.record
     drop_tables(db, superseded.tables, but=shown)

@@ -579,9 +579,16 @@ def test_keys_are_not_told_by_other_columns(interface: Interface) -> None:
     assert rows(connection, columns) == [
         ("safe.people", name) for name in ("code", "kanon_suppressed", "sex", "visits_day", "visits_rows")
     ] + [("safe.visits", "person"), ("safe.visits", "ward")]
-    interface.declare("visits", quasi_identifiers=["day"], insensitive=["after"])
-    with pytest.raises(UnsuitableColumn, match="is computed from"):
-        interface.anonymize("people", K, tables=["visits"], time_limit=1.0)
+    connection.execute("alter table visits add low text generated always as (lower(ward)) stored")
+    for roles, models in (
+        ({"quasi_identifiers": ["day"], "insensitive": ["after"]}, {}),
+        ({"quasi_identifiers": ["after"], "insensitive": ["day"]}, {}),
+        ({"sensitive": ["ward"], "insensitive": ["low"]}, {"l": 2}),
+        ({"sensitive": ["low"], "insensitive": ["ward"]}, {"l": 2}),
+    ):
+        interface.declare("visits", **roles)
+        with pytest.raises(UnsuitableColumn, match="computed from"):
+            interface.anonymize("people", K, tables=["visits"], time_limit=1.0, **models)
 
 
 def test_nobody_whose_code_could_read_others_tables_takes_part(interface: Interface) -> None:

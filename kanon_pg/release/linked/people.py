@@ -145,7 +145,6 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
         facts = replace(table.facts, oid=root.oid)  # read by the reader of the person table
         sensitive = [column for column in table.shown if column.name in table.roles.sensitive]
         notice_unique_published(db, facts, table.shown, sensitive)
-        refuse_generated_columns(db, table.facts.oid, {column.name for column in table.shown}, set())
     keys = group.people.key
     withheld = {*keys, *key_columns(db, root, [root, *(table.facts for table in group.tables)])}
     if group.people.is_made:
@@ -170,7 +169,11 @@ def define_people(db: Database, request: AnonymizeRequest, role: str) -> PeopleO
     )
     found_people = PeopleOfTables(group, figures, planned, secret, names, request.models)
     for table in group.tables:
-        require_countable(db, found_people.constrained(table), request.models)
+        constrained = found_people.constrained(table)
+        require_countable(db, constrained, request.models)
+        masked = {*table.roles.quasi_identifiers, *(column.facts.name for column in constrained)}
+        carried = {column.name for column in table.shown} - masked
+        refuse_generated_columns(db, table.facts.oid, carried, masked)
     return found_people
 
 

@@ -315,17 +315,17 @@ def forget_tables(db: Database, release: str) -> Sequence[Row]:
     return found
 
 
-def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] = ()) -> None:
+def drop_tables(db: Database, tables: Sequence[Row], *, but: Sequence[str] | None = None) -> None:
     """Drop further tables of a release, before the person table's relations.
 
     Parameters
     ----------
-    but : sequence of str
-        Views that stay, because they show something else by now.
+    but : sequence of str, optional
+        Views that stay, because they show something else by now; None if the release is dropped.
     """
     for row in reversed(tables):
-        if row["name"] not in but and row["is_shown"]:
-            if but:
+        if row["name"] not in (but or ()) and row["is_shown"]:
+            if but is not None:
                 db.notice(
                     f"{Identifier.of('safe', row['name'])} is no longer published, and its rights are gone."
                 )
