@@ -205,6 +205,15 @@ def test_each_linked_table_has_a_row_that_says_what_it_waits_for(interface: Inte
     assert (found["safe.admissions"]["guard"], found["safe.admissions"]["rows"]) == ("waits", 0)
     assert "kanon_refresh('patients')" in advice(connection, "safe.lab_results")
     interface.refresh("patients")
+    assert [found[f"safe.{name}"]["missing_rows"] for name in ("admissions", "lab_results")] == [None, None]
+    connection.execute("refresh materialized view kanon.admissions_storage with no data")
+    assert health(connection)["safe.admissions"]["guard"] == "not filled"
+    assert advice(connection, "safe.lab_results") == "It cannot be read: SELECT kanon_refresh('patients');"
+    connection.execute("truncate lab_results")
+    for name in ("patients", "admissions", "lab_results"):
+        connection.execute(f"refresh materialized view kanon.{name}_storage".encode())
+    assert advice(connection, "safe.lab_results") == ""  # there is nothing that it waits for
+    interface.refresh("patients")
     connection.execute("drop view safe.lab_results")
     assert advice(connection, "safe.lab_results").startswith("Its view was dropped")
     assert advice(connection, "safe.admissions") == ""

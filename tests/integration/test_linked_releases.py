@@ -6,6 +6,8 @@ import json
 import random
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -653,25 +655,36 @@ def test_a_name_that_is_being_published_is_nobody_elses(interface: Interface) ->
     assert rows(interface.connection, "select count(*) from kanon.releases") == [(1,)]
 
 
-def test_a_secret_is_shared_by_tables_of_one_owner_alone(interface: Interface) -> None:
+@contextmanager
+def another_owner(connection: psycopg.Connection[Any], name: str) -> Iterator[None]:
+    """Create a role that owns the patients and their invoices for the context."""
+    connection.execute(f'create role "{name}"'.encode())
+    for table in ("patients", "invoices"):
+        connection.execute(f'alter table {table} owner to "{name}"'.encode())
+    try:
+        yield
+    finally:
+        connection.execute(
+            f'reassign owned by "{name}" to postgres; drop owned by "{name}"; drop role "{name}"'.encode()
+        )
+
+
+@pytest.mark.parametrize(
+    ("other", "first", "second"),
+    [("mallory_of_secrets", "study", "study"), ("postgres:of", "of:study", "study")],
+)
+def test_a_secret_is_shared_by_tables_of_one_owner_alone(
+    interface: Interface, other: str, first: str, second: str
+) -> None:
     """Else whoever may choose keys of a table looks up what stands for each."""
     connection = interface.connection
     fill_clinic(connection, 1)
     declare_clinic(interface)
-    publish(interface, tables=["invoices"], secret="study")
+    publish(interface, tables=["invoices"], secret=first)
     shown = set(rows(connection, "select id from safe.patients"))
-    connection.execute(
-        "create role mallory_of_secrets; alter table patients owner to mallory_of_secrets;"
-        "alter table invoices owner to mallory_of_secrets"
-    )
-    try:
-        publish(interface, tables=["invoices"], secret="study")
+    with another_owner(connection, other):
+        publish(interface, tables=["invoices"], secret=second)
         assert not shown & set(rows(connection, "select id from safe.patients"))
-    finally:
-        connection.execute(
-            "alter table patients owner to postgres; alter table invoices owner to postgres;"
-            "drop owned by mallory_of_secrets; drop role mallory_of_secrets"
-        )
 
 
 def test_rows_of_a_linked_table_are_not_measured_as_people(interface: Interface) -> None:

@@ -101,7 +101,8 @@ def secret_name(db: Database, release: str, table: RelationFacts, given: str | N
     if given is None:
         return f"release:{release}:{secrets.token_hex(8)}"
     owner = db.row(statement("linked/owner"), table.oid)["owner"]
-    return f"{SHARED}{owner}:{Identifier.of(given).name}"
+    # quoted, so that a colon in the name of one owner does not make it that of another
+    return f"{SHARED}{Identifier.of(owner)}:{Identifier.of(given).name}"
 
 
 def make_secret(db: Database, name: str) -> None:
