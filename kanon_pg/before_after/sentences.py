@@ -57,9 +57,7 @@ def guarantee(
             else "that nobody can know how many rows a person has there was declared."
         )
         sentences.append(
-            f"{table['view']} shows {table['rows']} of {table['base_rows']} rows, of these people alone and "
-            "with "
-            f"pseudonyms as keys; {known}"
+            f"{table['view']} shows rows of these people alone, with pseudonyms as keys; {known}"
         )
     if parameters.get("over_time") is not None:
         sentences.append(
@@ -79,11 +77,10 @@ def not_promised(
         else [f"Whoever knows more than {record.subsets} of these columns may find a person alone."]
     )
     sentences += [
-        f"{_named(tuple(table['unchanged']))} of {table['view']} stand beside each other for all rows of a "
-        "person, as "
-        "in the table: who knows some of them may find the person."
+        f"{_named(unchanged)} of {table['view']} stand beside each other for all rows of a person, as in the "
+        "table: who knows some of them may find the person."
         for table in tables
-        if table["unchanged"]
+        if (unchanged := (*table["sensitive"], *table["insensitive"]))
     ]
     if record.sensitive and not models:
         sentences.append(
