@@ -8,7 +8,7 @@ CREATE OR REPLACE VIEW kanon.health (
     changes_since, -- Rows inserted, updated and deleted in the table since then; NULL if unknown. Of TRUNCATE nothing is known.
     rows, -- Rows that the release shows now; NULL if they cannot be counted.
     missing_rows, -- Rows of the table now less these: withheld, waiting, or newer than the release. Below 0 if it shows more rows, which are gone from the table.
-    guard, -- holds: the release is shown, and every class has k people. violated: a class has not. Else what is the matter. Of a linked table only whether it is shown, and whether what it hangs on was refreshed after it (waits).
+    guard, -- holds: the release is shown, and every class has k people. violated: a class has not. Else what is the matter. Of a linked table only whether it is shown, filled, and not older than what it hangs on (waits).
     pending_people, -- See kanon.releases.
     longest_wait, -- See kanon.releases.
     withheld_rows, -- See kanon.releases.
@@ -74,6 +74,7 @@ SELECT 'release', pg_catalog.format('safe.%I', t.name), CASE WHEN c.oid IS NOT N
     NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL, NULL::double precision, NULL::double precision,
     CASE guard.state
         WHEN 'not shown' THEN pg_catalog.format('Its view was dropped. Publish it anew, with all tables of %I, by kanon_anonymize.', r.name)
+        WHEN 'not filled' THEN pg_catalog.format('It, or what it hangs on, was never filled: SELECT kanon_refresh(%L);', r.name)
         WHEN 'waits' THEN pg_catalog.format('It shows no row, as what it hangs on was refreshed after it: SELECT kanon_refresh(%L);', r.name)
     END
 FROM kanon.release_table AS t INNER JOIN kanon.release AS r ON r.name = t.release
@@ -81,7 +82,12 @@ LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.relation::oid
 CROSS JOIN LATERAL (SELECT pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name)) AS oid) AS view
 CROSS JOIN LATERAL kanon_bases.missing_rows(t.relation, view.oid) AS counted
 CROSS JOIN LATERAL (
-    SELECT CASE WHEN view.oid IS NULL THEN 'not shown' WHEN counted.shown = 0 AND t.rows > 0 THEN 'waits' ELSE 'holds' END AS state
+    SELECT CASE
+        WHEN view.oid IS NULL THEN 'not shown'
+        WHEN counted.shown IS NULL THEN 'not filled'
+        WHEN counted.shown = 0 AND t.rows > 0 THEN 'waits'
+        ELSE 'holds'
+    END AS state
 ) AS guard
 UNION ALL
 SELECT 'queries', pg_catalog.format('%I.%I', n.nspname, c.relname), p.relation, p.k, pg_catalog.now() - p.protected_at,
