@@ -611,12 +611,19 @@ def test_a_secret_is_shared_by_tables_of_one_owner_alone(interface: Interface) -
         )
 
 
-def test_rows_of_a_linked_table_are_not_measured_as_people(interface: Interface) -> None:
+def test_rows_of_a_linked_table_are_not_counted_as_people(interface: Interface) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
     interface.anonymize("patients", K, tables=["admissions"], time_limit=1.0)
-    with pytest.raises(UnsuitableRelation, match="its rows are no people"):
-        interface.measure("safe.admissions")
+    for call in (
+        lambda: interface.measure("safe.admissions"),
+        lambda: interface.anonymize("safe.admissions", K, quasi_identifiers=["ward"], release="again"),
+        lambda: client.risk(interface.connection, "safe.admissions"),
+        lambda: client.audit(interface.connection, "safe.admissions", K, columns=["ward"]),
+        lambda: client.curve(interface.connection, "safe.admissions", [K], quasi_identifiers=["ward"]),
+    ):
+        with pytest.raises(UnsuitableRelation, match="its rows are no people"):
+            call()
     assert interface.measure("safe.patients").rows == 120
 
 
