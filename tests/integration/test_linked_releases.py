@@ -635,3 +635,75 @@ def test_a_notice_names_sensitive_columns_that_no_model_constrains(interface: In
     (told,) = [notice for notice in interface.notices if "l, p and t" in notice]
     assert "admissions" in told
     assert "invoices" not in told
+
+
+def _readers_of(connection: psycopg.Connection[Any], table: str) -> int:
+    """Count the readers that may read a table besides its own."""
+    (found,) = rows(
+        connection,
+        "select count(*) from pg_class as c cross join aclexplode(c.relacl) as a"
+        " join pg_roles as r on r.oid = a.grantee"
+        f" where c.oid = '{table}'::regclass and r.rolname like 'kanon_base_%'"
+        " and not exists (select from kanon.base as b where 'kanon_base_' || b.reader = r.rolname"
+        " and b.relation = c.oid)",
+    )
+    return int(found[0])
+
+
+@pytest.mark.parametrize("end", ["drop", "publish"])
+def test_readers_read_no_table_for_a_release_that_is_gone(interface: Interface, end: str) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    before = [_readers_of(connection, table) for table in ("patients", "admissions", "invoices")]
+    interface.anonymize("patients", K, tables=["invoices"], release="other", time_limit=1.0)
+    publish(interface, tables=["admissions", "invoices"])
+    assert [_readers_of(connection, table) for table in ("admissions", "invoices")] == [
+        before[1] + 1,
+        before[2] + 1,
+    ]
+    if end == "publish":
+        interface.anonymize("patients", K, time_limit=1.0)
+    else:
+        interface.drop("patients")
+    assert [_readers_of(connection, table) for table in ("admissions", "invoices")] == [
+        before[1],
+        before[2] + 1,
+    ]
+    interface.refresh("other")
+    interface.drop("other")
+    assert [_readers_of(connection, table) for table in ("patients", "admissions", "invoices")] == before
+    publish(interface)
+    require_hidden(connection)
+
+
+def test_what_an_owner_granted_by_hand_stays(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    (reader,) = rows(connection, "select reader from kanon.base where relation = 'patients'::regclass")
+    connection.execute(f"grant select on invoices to kanon_base_{reader[0]}".encode())
+    publish(interface, tables=["admissions", "invoices"])
+    interface.drop("patients")
+    assert rows(
+        connection,
+        f"select has_table_privilege('kanon_base_{reader[0]}', t, 'select') from"
+        " unnest('{admissions,invoices}'::text[]) as t",
+    ) == [(False,), (True,)]
+
+
+def test_a_reader_that_is_being_used_keeps_its_rights(interface: Interface) -> None:
+    """Another session is publishing the same tables; what it needs is not taken away meanwhile."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface, tables=["invoices"])
+    with psycopg.connect(interface.dsn) as other:
+        other.execute(
+            "select kanon_anonymize('patients', 3, release => 'other', tables => '{invoices}',"
+            " time_limit => '1 second')"
+        )
+        interface.drop("patients")
+    interface.refresh("other")
+    interface.drop("other")
+    assert _readers_of(connection, "invoices") == 0
