@@ -57,7 +57,7 @@ def linked_table(
     table : Row
         As ``before_after/linked_tables`` has it.
     tables : mapping of str to Row
-        All of them by the names of their views.
+        By the names of their views, it and those that it hangs on.
     people : sequence of (ComparedColumn, Buckets)
         Quasi-identifiers of the people.
     base, release : Side

@@ -224,7 +224,7 @@ class _Comparison:
         has_changed: bool,
     ) -> list[Report]:
         """Return what became of the further tables."""
-        tables = {table["name"]: table for table in self.tables}
+        there = dict[str, Row]()
         found: list[Report] = []
         for table in self.tables:
             report: Report = {
@@ -234,10 +234,13 @@ class _Comparison:
                 "columns": [],
                 "counts": None,
             }
-            if table["is_shown"] and table["source"] is not None:
-                linked = linked_table(table, tables, people, base, release, self._k)
+            above = json.loads(table["foreign_keys"])[0]["view"]
+            is_there = table["is_shown"] and table["source"] is not None
+            if is_there and (above == self.record.name or above in there):
+                there[table["name"]] = table
+                linked = linked_table(table, there, people, base, release, self._k)
                 (_, before), (_, after) = linked.base, linked.release
-                if after.whole.rows:
+                if before.whole.rows and after.whole.rows:
                     report |= self._compared(
                         linked.columns, (), linked.base, linked.release, has_changed=has_changed
                     )

@@ -268,7 +268,7 @@ def _table(report: Report, table: Mapping[str, Any], section: str) -> Section:
     """Return what became of a further table."""
     title = f"What {table['view']} shows of its table"
     if not table["rows"]:
-        return Section(section, title, ("It shows no rows now; kanon.health says what to do.",))
+        return Section(section, title, ("It or its table has no rows now; kanon.health says what to do.",))
     sentences, figures = _value_figures({**report, **table}, section)
     sentences += [text for column in table["columns"] for text in _vanished(column, report["k"])]
     if table["counts"]:

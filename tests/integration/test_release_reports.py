@@ -450,13 +450,32 @@ def test_rows_that_can_be_followed_are_compared_as_linked_ones(hospital: Interfa
     assert [one["column"] for one in table["columns"]] == ["diagnosis"]
 
 
-def test_a_linked_table_that_waits_has_no_values(interface: Interface) -> None:
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("refresh materialized view kanon.patients_storage", []),
+        ("drop view safe.invoices", ["safe.admissions", "safe.lab_results"]),
+        ("drop view safe.admissions", ["safe.invoices"]),
+        ("truncate invoices", ["safe.admissions", "safe.lab_results"]),
+    ],
+)
+def test_linked_tables_that_show_nothing_have_no_values(
+    interface: Interface, tmp_path: Path, change: str, shown: list[str]
+) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
-    interface.anonymize("patients", K, tables=["admissions", "invoices"], time_limit=1.0)
-    interface.connection.execute(b"refresh materialized view kanon.patients_storage; drop view safe.invoices")
+    interface.anonymize(
+        "patients",
+        K,
+        tables=["admissions", "invoices", "lab_results"],
+        rows={"lab_results": "unknown"},
+        time_limit=1.0,
+    )
+    interface.connection.execute(change.encode())
     report = interface.release_report("patients")
-    assert [(one["rows"], one["columns"]) for one in report["linked"]] == [(0, []), (0, [])]
+    assert sorted(one["view"] for one in report["linked"] if one["columns"]) == shown
+    assert all(one["rows"] == 0 for one in report["linked"] if not one["columns"])
+    assert all("safe.invoices" in text for text in outputs(interface.dsn, "patients", tmp_path) if text)
 
 
 @pytest.mark.parametrize("kind", ["over_time", "remember"])
