@@ -205,6 +205,11 @@ def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, 
         yield db, role, session
 
 
+def _revoke_read_along(db: Database, role: str) -> None:
+    db.execute(statement("act_as", role=Identifier.of(role)))
+    db.row(statement("revoke_read_along"))
+
+
 def revoke_read(db: Database, relation: str, role: str) -> None:
     """Revoke rights to read a relation that nothing needs any more; the transaction is the login's then.
 
@@ -322,11 +327,8 @@ def unlink(target: Target, child: str) -> None:
     """Forget the link of a table, and revoke rights to read that nothing needs any more."""
     check_argument("child", "regclass", child)
     with as_owner(target) as (db, role):
-        above = linking.unlink(db, child, role=role)
-        oid = describe(db, child, role).oid
-        db.execute(statement("act_as", role=Identifier.of(role)))
-        db.row(statement("revoke_read_along"), oid, list(above))
-        db.row(statement("revoke_read"), oid)
+        linking.unlink(db, child, role=role)
+        revoke_read(db, child, role)
 
 
 def links(target: Target) -> ResultRows:
@@ -342,7 +344,9 @@ def anonymize(
     request = request_of(AnonymizeRequest, (relation, k), options)
     request.check()
     with as_owner(target, relation, on_progress, along=request.tables or ()) as (db, role):
-        return releasing.anonymize(db, request, role=role)
+        report = releasing.anonymize(db, request, role=role)
+        _revoke_read_along(db, role)
+        return report
 
 
 def certificate(
@@ -387,10 +391,11 @@ def refresh(target: Target, release: str, *, on_progress: Progress | None = None
 
 
 def drop(target: Target, release: str) -> None:
-    """Remove a release with everything behind it."""
+    """Remove a release with everything behind it, and rights to read further tables that nothing needs."""
     check_argument("release", "name", release)
     with as_owner(target) as (db, role):
         releasing.drop(db, release, role=role)
+        _revoke_read_along(db, role)
 
 
 def erase(target: Target, release: str, *person: str) -> None:

@@ -90,11 +90,34 @@ def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> 
     if any(one.role == "quasi_identifier" for one in suggestions):
         relation = known.relation.identifier
         statements = [declaring(relation, suggestions)]
+        below = _linked(db, known, suggestions)
+        statements += [
+            f"SELECT kanon_link({Literal(row['child'])}, {Literal(row['parent'])});"
+            for row in below
+            if not row["is_linked"]
+        ]
         if known.people is None:
-            statements += publishing(relation, suggestions)
+            statements += publishing(relation, suggestions, tables=[row["child"] for row in below])
         db.notice(f"Nothing was declared. To do as proposed: {' '.join(statements)}")
+        if below:
+            db.notice(
+                "Rows of other tables belong to these people. They are published together once they are "
+                "linked by kanon_link; declare the roles of their columns first, which kanon_suggest "
+                "proposes, too."
+            )
     else:
         db.notice("No quasi-identifier is proposed: say yourself which columns others can know.")
+
+
+def _linked(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> Sequence[Row]:
+    """Return the tables whose rows belong to the people of a table that has a row for each."""
+    if known.people is not None or known.is_release or any(one.role == "entity" for one in suggestions):
+        return ()
+    found = db.rows(statement("suggest_linked"), known.relation.oid)
+    has_people = lists_people(known.relation.name) or any(
+        column.is_key and names_a_person(column.name) for column in known.relation.columns
+    )
+    return found if has_people or any(row["is_linked"] for row in found) else ()
 
 
 def declaring(relation: Identifier | str, suggestions: Sequence[Suggestion], between: str = ", ") -> str:
@@ -108,13 +131,19 @@ def declaring(relation: Identifier | str, suggestions: Sequence[Suggestion], bet
     return f"SELECT kanon_declare({between.join(arguments)});"
 
 
-def publishing(relation: Identifier | str, suggestions: Sequence[Suggestion], k: int = 5) -> tuple[str, ...]:
-    """Return the statement that publishes a relation with the proposed hierarchies, if there are any."""
+def publishing(
+    relation: Identifier | str, suggestions: Sequence[Suggestion], k: int = 5, tables: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the statement that publishes a relation, if there are proposed hierarchies or other tables."""
     hierarchies = {one.column: one.hierarchy for one in suggestions if one.hierarchy is not None}
-    if not hierarchies:
+    if not (hierarchies or tables):
         return ()
-    given = Literal(json.dumps(hierarchies, ensure_ascii=False))
-    return (f"SELECT * FROM kanon_anonymize({Literal(str(relation))}, {k}, hierarchies => {given});",)
+    arguments = [str(Literal(str(relation))), str(k)]
+    if hierarchies:
+        arguments.append(f"hierarchies => {Literal(json.dumps(hierarchies, ensure_ascii=False))}")
+    if tables:
+        arguments.append(f"tables => ARRAY[{', '.join(str(Literal(one)) for one in tables)}]::regclass[]")
+    return (f"SELECT * FROM kanon_anonymize({', '.join(arguments)});",)
 
 
 def _in_parts(columns: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

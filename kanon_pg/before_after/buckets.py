@@ -3,7 +3,8 @@
 A bucket is told if nobody or at least k people have it, before and after. Counts of the base relation are
 rounded to multiples of k: the exact ones would say, beside those of the release, how many of the few people
 whose cells are suppressed have which value. Where the base relation has changed since, whoever came or went
-alone could be told by comparing: then before and after differ in nobody or k people, too.
+alone could be told by comparing: then before and after differ in nobody or k people, too. So they do where
+people have several rows, and k rows or more of a value are left out.
 """
 
 from __future__ import annotations
@@ -19,50 +20,63 @@ OTHER, MISSING, SUPPRESSED = 0, -1, -2
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many rows something has, and whose: at least so many different people."""
+    """How many rows something has, and of how many different people at least, with how many each at most."""
 
     rows: int = 0
     people: int = 0
+    most: int = 1
 
     def allows(self, k: int) -> bool:
         """Whether it is of nobody or at least k people."""
         return self.rows == 0 or self.people >= k
 
     def apart(self, other: Size) -> Size:
-        """Return how far two sizes are apart."""
-        return Size(abs(self.rows - other.rows), abs(self.people - other.people))
+        """Return how many rows two sizes are apart, and of how many people these are at least."""
+        rows = abs(self.rows - other.rows)
+        return Size(rows, max(abs(self.people - other.people), -(-rows // max(self.most, other.most))))
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A bucket with its sizes in the base relation, None if unknown, and in the release."""
+    """A bucket with its sizes in the base relation, None if unknown, and in the release.
+
+    Parameters
+    ----------
+    merged : Size or None
+        How far apart several buckets are that are one, and at least how many people differ.
+    """
 
     label: str
     before: Size | None
     after: Size
-    is_merged: bool = False
+    merged: Size | None = None
 
     @property
     def is_there(self) -> bool:
         """Whether any row is in it."""
         return self.after.rows > 0 or (self.before is not None and self.before.rows > 0)
 
-    def may_be_told(self, k: int, *, has_changed: bool, by_person: bool) -> bool:
+    @property
+    def apart(self) -> Size:
+        """How far its sizes are apart."""
+        if self.merged is not None or self.before is None:
+            return self.merged or Size()
+        return self.before.apart(self.after)
+
+    def may_be_told(self, k: int, *, has_changed: bool) -> bool:
         """Whether neither it nor its change is about fewer than k people.
+
+        Rounding hides fewer than k rows, unless whoever compares two states learns who came or went.
 
         Parameters
         ----------
         has_changed : bool
             Whether other rows than the release's may be in the base relation.
-        by_person : bool
-            Whether people may have several rows: then nobody knows in how many people merged buckets differ.
         """
         if not self.after.allows(k) or (self.before is not None and not self.before.allows(k)):
             return False
-        if not has_changed or self.before is None:
-            return True
-        apart = self.before.apart(self.after)
-        return apart == Size() or (apart.people >= k and not (self.is_merged and by_person))
+        apart = self.apart
+        return apart == Size() or apart.people >= k or (not has_changed and apart.rows < k)
 
 
 def told(
@@ -82,7 +96,7 @@ def told(
     """
 
     def may_be_told(bucket: Bucket) -> bool:
-        return bucket.may_be_told(k, has_changed=has_changed, by_person=by_person)
+        return bucket.may_be_told(k, has_changed=has_changed)
 
     shown = [bucket for bucket in buckets if bucket.is_there and may_be_told(bucket)]
     others = [bucket for bucket in (*buckets, remainder) if bucket.is_there and bucket not in shown]
@@ -100,17 +114,19 @@ def _together(label: str, buckets: Sequence[Bucket], *, by_person: bool) -> Buck
     if len(buckets) == 1:
         return replace(buckets[0], label=label)
     befores = [bucket.before for bucket in buckets if bucket.before is not None]
-    return Bucket(
-        label,
-        _union(befores, by_person=by_person) if len(befores) == len(buckets) else None,
-        _union([bucket.after for bucket in buckets], by_person=by_person),
-        is_merged=True,
-    )
+    before = _union(befores, by_person=by_person) if len(befores) == len(buckets) else None
+    after = _union([bucket.after for bucket in buckets], by_person=by_person)
+    apart = Size() if before is None else before.apart(after)
+    if by_person:
+        apart = Size(apart.rows, max(apart.people, *(bucket.apart.people for bucket in buckets)))
+    return Bucket(label, before, after, apart)
 
 
 def _union(sizes: Sequence[Size], *, by_person: bool) -> Size:
-    people = [size.people for size in sizes]
-    return Size(sum(size.rows for size in sizes), max(people, default=0) if by_person else sum(people))
+    rows, people = sum(size.rows for size in sizes), [size.people for size in sizes]
+    if not by_person:
+        return Size(rows, sum(people))
+    return Size(rows, max(people, default=0), max(1, sum(size.most for size in sizes)))
 
 
 def rounded(count: int, k: int) -> int:

@@ -6,21 +6,19 @@ values of the base relation decide that enough people have; where it is not read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from kanon_pg.before_after.buckets import RoundRanges, Size, moment_bins, number_bins
-from kanon_pg.db.catalog import ColumnFacts
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.readers import reading
 from kanon_pg.db.statements import statement
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
-from kanon_pg.relations.subject import Subject
 from kanon_pg.relations.value_forms import SAME_IN_EVERY_SESSION
 from kanon_pg.release.plan.generalized import GeneralizedColumn, node_parts
 from kanon_pg.release.plan.planning import ReleasePlan
@@ -68,6 +66,8 @@ class ComparedColumn:
         Its hierarchy.
     nodes : Identifier or None
         What the release has of the hierarchy.
+    source : Identifier or None
+        Of a further table what queries call it.
     """
 
     place: int
@@ -76,6 +76,7 @@ class ComparedColumn:
     position: int | None = None
     generalized: GeneralizedColumn | None = None
     nodes: Identifier | None = None
+    source: Identifier | None = None
 
     @property
     def cell(self) -> Identifier:
@@ -163,44 +164,36 @@ class SizesOfClasses:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A relation that is counted: the base relation, or what a release stores.
+    """Rows that are counted: of a base relation, or of what a release shows.
 
     Parameters
     ----------
-    subject : Subject or None
-        The base relation; None for the release.
+    relation : Identifier or Fragment
+        What has them.
+    entity : Fragment or None
+        What tells people apart in it; None if each row is a person.
+    base : RelationFacts or None
+        The base relation of the release, by whose reader its side is read; None for the release.
     """
 
     db: Database
     plan: ReleasePlan
-    record: ReleaseRecord
-    subject: Subject | None = None
+    relation: Identifier | Fragment
+    entity: Fragment | None
+    base: RelationFacts | None = None
 
     @property
     def is_base(self) -> bool:
-        """Whether it is the base relation."""
-        return self.subject is not None
+        """Whether it is the side of the base relation."""
+        return self.base is not None
 
     def rows(self, name: str, *arguments: Any, **parts: Any) -> Sequence[Row]:
         """Run a named statement about this relation."""
-        command = statement(name, relation=self._relation, entity=self._entity, **parts)
-        with self._rights():
-            return self.db.read(command, *arguments) if self.is_base else self.db.rows(command, *arguments)
-
-    @contextmanager
-    def _rights(self) -> Iterator[None]:
-        with nullcontext() if self.subject is None else reading(self.db, self.subject.relation):
-            yield
-
-    @property
-    def _relation(self) -> Identifier | Fragment:
-        return self.record.stored if self.subject is None else self.subject.source
-
-    @property
-    def _entity(self) -> Fragment | None:
-        if self.plan.entity is None:
-            return None
-        return self.plan.entity.expression if self.is_base else Fragment("kanon_person")
+        command = statement(name, relation=self.relation, entity=self.entity, **parts)
+        if self.base is None:
+            return self.db.rows(command, *arguments)
+        with reading(self.db, self.base):
+            return self.db.read(command, *arguments)
 
     def values(
         self, column: ComparedColumn, k: int, but: Sequence[int] = (), most: int = MOST_VALUES
@@ -316,7 +309,7 @@ class Side:
             return column.compared.expression
         below = column.facts.below
         is_node = column.generalized is not None and not self.is_base
-        output = column.facts.identifier
+        output = column.source or column.facts.identifier
         return Fragment(f"{output}::{below}") if below and not is_node else output
 
 
@@ -373,13 +366,13 @@ def _counted(asked: Sequence[tuple[int, ...]], found: Sequence[Row]) -> BucketCo
     whole = Size()
     for row in found:
         if not row["number"]:
-            whole = Size(row["rows"][0], row["people"][0])
+            whole = Size(row["rows"][0], row["people"][0], row["most"][0])
             continue
         of = asked[row["number"] - 1]
         cells = zip(*[row[name] or () for name in ("first", "second", "third")[: len(of)]], strict=True)
         if len(of) == 1:
-            pairs = zip(row["rows"] or (), row["people"] or (), strict=True)
-            sizes[of[0]] = {cell[0]: Size(*pair) for cell, pair in zip(cells, pairs, strict=True)}
+            found_sizes = zip(row["rows"] or (), row["people"] or (), row["most"] or (), strict=True)
+            sizes[of[0]] = {cell[0]: Size(*size) for cell, size in zip(cells, found_sizes, strict=True)}
         else:
             tables[of] = dict(zip(cells, row["rows"] or (), strict=True))
     return BucketCounts(whole, sizes, tables)

@@ -35,11 +35,13 @@ from kanon_pg.before_after.counting import (
     sets_to_count,
     shows_what_is_there,
 )
+from kanon_pg.before_after.linked import linked_table
 from kanon_pg.before_after.request import ReleaseReportRequest
 from kanon_pg.before_after.sentences import guarantee, not_promised, proof
 from kanon_pg.before_after.tables import association, count_error, known
 from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.curves import DEFAULT_KS, CurveRequest
+from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
@@ -82,7 +84,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
     if not found:
         raise UnknownName(f"Release {as_given(record.name)} was dropped meanwhile.")
     facts, parameters = found[0], json.loads(found[0]["parameters"])
-    tables = db.rows(statement("linked/shown_tables"), record.name)
+    tables = db.rows(statement("before_after/linked_tables"), record.name)
     report = _head(record, facts, parameters, tables)
     if record.storage is None or not record.has_base:
         return report | {
@@ -94,7 +96,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
     require_usable(db, subject, tuple(column.facts for column in plan.quasi_identifiers))
     with working_memory(db, memory_budget(db)), exact_text(db):
         db.progress("comparing with the table")
-        report |= _Comparison(db, record, facts, plan, subject).report()
+        report |= _Comparison(db, record, facts, plan, subject, tables).report()
     if request.curve and record.people_view is None:  # a curve is of columns of one table
         report["curve"] = _curve(db, request, record, subject, role)
     return report
@@ -133,19 +135,21 @@ class _Comparison:
     facts: Row
     plan: ReleasePlan
     subject: Subject
+    tables: Sequence[Row]
 
     @property
     def _k(self) -> int:
         return self.record.k
 
-    @property
-    def _by_person(self) -> bool:
-        return self.plan.entity is not None
-
     def report(self) -> Report:
         """Return what only a look at both tells."""
-        base = Side(self.db, self.plan, self.record, self.subject)
-        release = Side(self.db, self.plan, self.record)
+        entity = self.plan.entity
+        base = Side(
+            self.db, self.plan, self.subject.source, None if entity is None else entity.expression,
+            self.subject.relation,
+        )  # fmt: skip
+        person = None if entity is None else Fragment("kanon_person")
+        release = Side(self.db, self.plan, self.record.stored, person)
         columns = self._columns()
         levels = self._levels(release)
         buckets = [
@@ -164,26 +168,87 @@ class _Comparison:
                 "notes": ["The release shows no rows now: all of them are withheld."],
             }
         has_changed = self._has_changed(columns, before, after)
-        is_told = not has_changed or _may_be_compared(before.whole, after.whole, self._k)
         sizes_before, sizes_after = base.class_sizes(), release.class_sizes()
+        compared = list(zip(columns, buckets, strict=True))
+        found = self._compared(compared, levels, (base, before), (release, after), has_changed=has_changed)
+        is_told = found["table_rows"] is not None
         return {
-            "rows": after.whole.rows,
             "people": after.whole.people,
             "smallest_class": min(sizes_after.people, default=0),
             **self._suppressed(levels, after.whole.rows),
-            "notes": self._notes(before, after, has_changed=has_changed, is_told=is_told),
+            "notes": self._notes(has_changed=has_changed, is_told=is_told),
             "table_has_changed": has_changed,
-            "table_rows": rounded(before.whole.rows, self._k) if is_told else None,
-            "columns": [
-                self._column(column, one, levels, before, after, has_changed=has_changed, is_told=is_told)
-                | {"vanished": self._vanished(column, levels, base, release) if is_told else None}
-                for column, one in zip(columns, buckets, strict=True)
-            ],
+            **found,
             "class_sizes": _class_ranges(sizes_before, sizes_after, self._k),
             "associations": _associations(columns, pairs, before, after),
             "counts": {"two": _errors(pairs, before, after), "three": _errors(triples, before, after)},
             "risk": self._risk(sizes_before, sizes_after),
-        }
+            "linked": self._linked(
+                [pair for pair in compared if pair[0].position is not None], base, release,
+                has_changed=has_changed,
+            ),
+        }  # fmt: skip
+
+    def _compared(
+        self,
+        columns: Sequence[tuple[ComparedColumn, Buckets]],
+        levels: Sequence[tuple[tuple[int, ...], int]],
+        before: tuple[Side, BucketCounts],
+        after: tuple[Side, BucketCounts],
+        *,
+        has_changed: bool,
+    ) -> Report:
+        """Return the rows of both sides, and what became of each column."""
+        (base, one), (release, other) = before, after
+        is_told = _may_be_compared(one.whole, other.whole, self._k, has_changed=has_changed)
+        is_same = not has_changed and one.whole == other.whole
+        return {
+            "rows": other.whole.rows,
+            "table_rows": rounded(one.whole.rows, self._k) if is_told else None,
+            "columns": [
+                self._column(
+                    column, buckets, levels, one, other, has_changed=has_changed, is_told=is_told,
+                    is_same=is_same and column.position is None, by_person=base.entity is not None,
+                )
+                | {"vanished": self._vanished(column, buckets, levels, base, release) if is_told else None}
+                for column, buckets in columns
+            ],
+        }  # fmt: skip
+
+    def _linked(
+        self,
+        people: Sequence[tuple[ComparedColumn, Buckets]],
+        base: Side,
+        release: Side,
+        *,
+        has_changed: bool,
+    ) -> list[Report]:
+        """Return what became of the further tables."""
+        there = dict[str, Row]()
+        found: list[Report] = []
+        for table in self.tables:
+            report: Report = {
+                "view": table["view"],
+                "rows": 0,
+                "table_rows": None,
+                "columns": [],
+                "counts": None,
+            }
+            above = json.loads(table["foreign_keys"])[0]["view"]
+            is_there = table["is_shown"] and table["source"] is not None
+            if is_there and (above == self.record.name or above in there):
+                there[table["name"]] = table
+                linked = linked_table(
+                    table, there, people, base, release, self._k, with_models=table["has_models"]
+                )
+                (_, before), (_, after) = linked.base, linked.release
+                if before.whole.rows and after.whole.rows:
+                    report |= self._compared(
+                        linked.columns, (), linked.base, linked.release, has_changed=has_changed
+                    )
+                    report["counts"] = _errors(linked.pairs, before, after)
+            found.append(report)
+        return found
 
     def _columns(self) -> list[ComparedColumn]:
         generalized = dict(zip(self.record.generalized, self.record.nodes, strict=True))
@@ -230,9 +295,7 @@ class _Comparison:
             return False
         return not shows_what_is_there(self.db, self.plan, self.record)
 
-    def _notes(
-        self, before: BucketCounts, after: BucketCounts, *, has_changed: bool, is_told: bool
-    ) -> list[str]:
+    def _notes(self, *, has_changed: bool, is_told: bool) -> list[str]:
         k = self._k
         rounding = (
             f"Counts of the table's quasi-identifiers are rounded to multiples of {k}: exact ones, beside "
@@ -262,6 +325,8 @@ class _Comparison:
         *,
         has_changed: bool,
         is_told: bool,
+        is_same: bool,
+        by_person: bool,
     ) -> Report:
         one, other = before.sizes[column.place], after.sizes[column.place]
         rows = after.whole.rows
@@ -275,14 +340,14 @@ class _Comparison:
             labelled = [found for found in labelled if found.after.rows]
         shown = told(
             labelled, bucket(OTHER, "(other values)"), self._k,
-            has_changed=has_changed, by_person=self._by_person,
+            has_changed=has_changed, by_person=by_person,
         )  # fmt: skip
         is_known = is_told and bool(shown)
         if is_told and not shown:
             labelled = [replace(found, before=None) for found in labelled if found.after.rows]
             shown = told(
                 labelled, replace(bucket(OTHER, "(other values)"), before=None), self._k,
-                has_changed=False, by_person=self._by_person,
+                has_changed=False, by_person=by_person,
             )  # fmt: skip
         suppressed = other.get(SUPPRESSED, Size()).rows
         return {
@@ -297,7 +362,7 @@ class _Comparison:
             "values": [
                 {
                     "value": found.label,
-                    "before": self._before(found, is_same=column.position is None and not has_changed),
+                    "before": self._before(found, is_same=is_same),
                     "after": found.after.rows,
                 }
                 for found in shown
@@ -312,17 +377,28 @@ class _Comparison:
         return rounded(bucket.before.rows, self._k)
 
     def _vanished(
-        self, column: ComparedColumn, levels: Sequence[tuple[tuple[int, ...], int]], base: Side, release: Side
+        self,
+        column: ComparedColumn,
+        buckets: Buckets,
+        levels: Sequence[tuple[tuple[int, ...], int]],
+        base: Side,
+        release: Side,
     ) -> Report | None:
-        """Return which values of a column that is only suppressed are seen nowhere in the release."""
-        position = column.position
-        if position is None or column.generalized is not None:
+        """Return which values of a column the release shows nowhere.
+
+        None of a column that is published as it is or generalized, and of numbers in ranges.
+        """
+        position, is_linked = column.position, column.source is not None
+        if buckets.bounds if is_linked else position is None or column.generalized is not None:
             return None
-        if not any(found[position] for found, _ in levels):
+        if position is not None and not any(found[position] for found, _ in levels):
             return {"different": 0, "named": [], "others": 0}
         different, many = base.values(column, self._k, release.shown(column), MOST_NAMED)
         named = [{"value": row["label"], "before": rounded(row["rows"], self._k)} for row in many]
-        return {"different": different, "named": named, "others": different - len(named)}
+        others = different - len(named)
+        if is_linked:  # rows that are left out may have a value each
+            others = rounded(others, self._k)
+        return {"different": len(named) + others, "named": named, "others": others}
 
     def _risk(self, before: SizesOfClasses, after: SizesOfClasses) -> Report:
         """Return the risk by the quasi-identifiers; and by all that is published but sensitive columns."""
@@ -410,9 +486,10 @@ def _level_shares(
     ]
 
 
-def _may_be_compared(before: Size, after: Size, k: int) -> bool:
-    """Return whether the table has at least k people more or fewer than the release."""
-    return before.apart(after).people >= k
+def _may_be_compared(before: Size, after: Size, k: int, *, has_changed: bool) -> bool:
+    """Return whether rows of nobody, fewer than k, or those of k people came, went or are left out."""
+    apart = before.apart(after)
+    return apart.people >= k or (not has_changed and apart.rows < k)
 
 
 def _associations(

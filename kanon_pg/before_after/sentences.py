@@ -45,8 +45,10 @@ def guarantee(
         "This is counted again by the release itself each time that it is refreshed; rows that would be in "
         "a smaller class are withheld.",
     ]
-    if record.sensitive:
-        columns = "each of " + _named(record.sensitive) if len(record.sensitive) > 1 else record.sensitive[0]
+    constrained = [*record.sensitive]
+    constrained += [f"{column} of {table['view']}" for table in tables for column in table["sensitive"]]
+    if constrained:
+        columns = "each of " + _named(tuple(constrained)) if len(constrained) > 1 else constrained[0]
         sentences += [rule.format(columns=columns, number=number) for rule, number in MODELS.of(models)]
     if record.generalized:
         sentences.append(f"{_named(record.generalized)} may be shown coarser, by a hierarchy.")
@@ -57,9 +59,7 @@ def guarantee(
             else "that nobody can know how many rows a person has there was declared."
         )
         sentences.append(
-            f"{table['view']} shows {table['rows']} of {table['base_rows']} rows, of these people alone and "
-            "with "
-            f"pseudonyms as keys; {known}"
+            f"{table['view']} shows rows of these people alone, with pseudonyms as keys; {known}"
         )
     if parameters.get("over_time") is not None:
         sentences.append(
@@ -79,11 +79,10 @@ def not_promised(
         else [f"Whoever knows more than {record.subsets} of these columns may find a person alone."]
     )
     sentences += [
-        f"{_named(tuple(table['unchanged']))} of {table['view']} stand beside each other for all rows of a "
-        "person, as "
-        "in the table: who knows some of them may find the person."
+        f"{_named(unchanged)} of {table['view']} can be read for all rows of a person together: who knows "
+        "some of them may find the person."
         for table in tables
-        if table["unchanged"]
+        if (unchanged := (*table["sensitive"], *table["insensitive"]))
     ]
     if record.sensitive and not models:
         sentences.append(

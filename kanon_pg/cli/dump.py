@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, show
+from kanon_pg.cli.output import Json, errors_as, facts, note, show
 from kanon_pg.tables.complete_file import complete_or_absent
 from kanon_pg.tables.dump import DumpReport
 from kanon_pg.tables.dump import dump as dump_releases
@@ -33,15 +33,18 @@ def dump(
 
     psql runs it, in any PostgreSQL, without kanon. It makes tables in schema safe in one transaction, in
     place of those that an earlier script made there. It holds what the releases show and say of themselves,
-    and nothing else.
+    and nothing else. Linked tables are written together, whichever of them is named.
     """
+    named = releases or ()
     with errors_as(as_json), connected(dsn) as connection:
         if file is None:
-            dump_releases(connection, sys.stdout.buffer, releases or ())
-            return
-        with complete_or_absent(file, f"The file {file}") as script:
-            report = dump_releases(connection, script, releases or ())
-        show(report, as_json, _dumped)
+            report = dump_releases(connection, sys.stdout.buffer, named)
+        else:
+            with complete_or_absent(file, f"The file {file}") as script:
+                report = dump_releases(connection, script, named)
+            show(report, as_json, _dumped)
+        if named and len(report.releases) > len(named):
+            note(f"linked tables are written together: {', '.join(report.releases)}")
 
 
 def _dumped(report: DumpReport) -> Table:

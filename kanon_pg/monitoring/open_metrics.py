@@ -30,12 +30,15 @@ def _queries(name: str, text: str, value: Callable[[HealthState], float | None])
     return Gauge(f"kanon_queries_{name}", text, "queries", "table", value)
 
 
+_HOLDS = ("holds", "waits")
+"""Guards that hold: a linked table that waits shows nothing."""
+
 GAUGES = (
     _release("age_seconds", "Time since it was published or brought up to date.", lambda one: one.age),
     _release("changed_rows", "Changes of its table since then.", lambda one: one.changes_since),
     _release("rows", "Rows that it shows.", lambda one: one.rows),
     _release("missing_rows", "Rows of its table that it does not show.", lambda one: one.missing_rows),
-    _release("guard_holds", "Whether every class has k people.", lambda one: one.guard == "holds"),
+    _release("guard_holds", "Whether every class has k people.", lambda one: one.guard in _HOLDS),
     _release("pending_people", "People who wait for a later version.", lambda one: one.pending_people),
     _release("longest_wait_versions", "Versions for which rows have waited.", lambda one: one.longest_wait),
     _release("withheld_rows", "Rows withheld until others leave.", lambda one: one.withheld_rows),

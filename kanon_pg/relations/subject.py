@@ -266,13 +266,15 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
     if role is not None:
         facts = describe_readable(db, relation, role)
         roles = _still_there(facts, stored_declaration(db, facts))
+        if roles is None or roles.entity is None:
+            _refuse_rows_of_people(db, facts)
         return Subject(facts, role, roles, people=linked_people(db, facts, role))
     context = db.row(statement("known_to_caller"))
     facts = describe(db, relation, context["role"])
     known = {"role": context["role"], "knows_releases": context["releases"]}
     suppressed = _suppressed_column(facts)
     if suppressed is None:
-        if facts.schema == RELEASE_SCHEMA and context["published_roles"]:
+        if context["published_roles"]:
             _refuse_rows_of_people(db, facts)
         rows = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
         people = linked_people(db, facts, context["role"]) if context["declarations"] else None
@@ -298,6 +300,9 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
 
 
 def _refuse_rows_of_people(db: Database, facts: RelationFacts) -> None:
+    """Refuse a further table of a release: what else is published says which of its cells are suppressed."""
+    if facts.schema != RELEASE_SCHEMA or _suppressed_column(facts) is not None:
+        return
     for row in db.rows(statement("roles_published"), facts.oid):
         people = Identifier.of(RELEASE_SCHEMA, row["release"])
         raise UnsuitableRelation(

@@ -169,6 +169,8 @@ def _compared(report: Report) -> Iterator[Section]:
         yield _associations(report)
     if report["counts"]["two"]:
         yield _counts(report)
+    for place, table in enumerate(report["linked"], 1):
+        yield _table(report, table, f"table-{place}")
 
 
 def _role(column: Mapping[str, Any]) -> str:
@@ -243,29 +245,55 @@ def _vanished(column: Mapping[str, Any], k: int) -> Iterator[str]:
 
 
 def _values(report: Report) -> Section:
-    drawn = [column for column in report["columns"] if column["values"]][:MOST_DRAWN]
-    figures = tuple(_value_figure(column, place, report) for place, column in enumerate(drawn, 1))
-    untold = [column["column"] for column in report["columns"] if not column["values"]]
-    sentences = [
+    first = (
         "Rows that have a value, or a value in a range, in the table and in the release. What fewer than "
-        f"{report['k']} people have is not shown by itself.",
-    ]
-    if untold:
-        sentences.append(f"Nothing can be shown of {in_words(untold)}.")
+        f"{report['k']} people have is not shown by itself."
+    )
+    sentences, figures = _value_figures(report, "values")
+    return Section("values", "Values before and after", (first, *sentences), figures)
+
+
+def _value_figures(report: Report, section: str) -> tuple[list[str], tuple[PageFigure, ...]]:
+    drawn = [column for column in report["columns"] if column["values"]][:MOST_DRAWN]
+    figures = tuple(_value_figure(column, f"{section}-{n}", report) for n, column in enumerate(drawn, 1))
+    untold = [column["column"] for column in report["columns"] if not column["values"]]
+    sentences = [f"Nothing can be shown of {in_words(untold)}."] if untold else []
     left = len(report["columns"]) - len(untold) - len(drawn)
     if left:
         sentences.append(f"{counted(left, 'more column is', 'more columns are')} in the output of --json.")
-    return Section("values", "Values before and after", tuple(sentences), figures)
+    return sentences, figures
+
+
+def _table(report: Report, table: Mapping[str, Any], section: str) -> Section:
+    """Return what became of a further table."""
+    title = f"What {table['view']} shows of its table"
+    if not table["rows"]:
+        return Section(section, title, ("It or its table has no rows now; kanon.health says what to do.",))
+    sentences, figures = _value_figures({**report, **table}, section)
+    sentences += [text for column in table["columns"] for text in _vanished(column, report["k"])]
+    if table["counts"]:
+        sentences.append(
+            "Counts by a quasi-identifier of the person and a sensitive column of this table are off by "
+            f"{percent(_error(table['counts']))} on average{_how(table['counts'])}."
+        )
+    shown, there = counted(table["rows"], "row"), table["table_rows"]
+    if there is None:
+        first = f"It shows {shown}; values of fewer than {report['k']} people could be told by comparing it."
+    else:
+        first = f"It shows {shown}; the table has about {thousands(there)}."
+    return Section(section, title, (first, *sentences), figures)
 
 
 def _short(value: str) -> str:
     return shortened(value, _LONGEST) or "(empty text)"
 
 
-def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> PageFigure:
+def _value_figure(column: Mapping[str, Any], identity: str, report: Report) -> PageFigure:
     rows = report["rows"]
     of = report["table_rows"] or rows
-    is_same = column["role"] != "quasi_identifier" and not report["table_has_changed"]
+    is_same = column["role"] != "quasi_identifier" and all(
+        one["before"] == one["after"] for one in column["values"]
+    )
     groups, lines = list[BarGroup](), list[tuple[str, ...]]()
     same = list[Bar]()
     for one in column["values"]:
@@ -293,7 +321,7 @@ def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> Page
         )
     if not column["is_compared"]:
         notes.append("The table's values are left out.")
-    elif column["role"] == "quasi_identifier":
+    elif not is_same:
         notes.append(f"Before: rounded to multiples of {report['k']}.")
     legend = _BEFORE_AFTER if column["is_compared"] else _BEFORE_AFTER[1:]
     if is_same:
@@ -301,7 +329,7 @@ def _value_figure(column: Mapping[str, Any], place: int, report: Report) -> Page
     hidden = (("risk", "suppressed in the release"),) if column["suppressed"] else ()
     most = max(column["values"], key=lambda one: one["after"])
     return PageFigure(
-        f"values-{place}",
+        identity,
         f"{column['column']} ({_role(column)})",
         f"Bars of {counted(len(column['values']), 'value')}. Most rows of the release, "
         f"{thousands(most['after'])}, have {_short(most['value'])}.",

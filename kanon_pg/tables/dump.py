@@ -12,7 +12,7 @@ from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.db.statements import render, statement
-from kanon_pg.errors import InputError
+from kanon_pg.errors import NotPermitted
 from kanon_pg.relations.subject import RELEASE_SCHEMA
 from kanon_pg.tables.copy_out import CopyOut
 from kanon_pg.tables.published import PublishedTable, published
@@ -35,6 +35,8 @@ class DumpReport:
 def dump(connection: Connection, file: BinaryIO, releases: Sequence[str] = ()) -> DumpReport:
     """Write releases, all that the login may read if none is named, as a script for psql.
 
+    With a table of linked ones come all of its release that the login may read: only so do they join.
+
     Its one transaction makes tables in schema ``safe``, and drops those that an earlier script made: of all
     releases, or of those named. So readers see them as before or as they are now.
 
@@ -45,7 +47,7 @@ def dump(connection: Connection, file: BinaryIO, releases: Sequence[str] = ()) -
     """
     rows = 0
     prefix = f"kanon_{secrets.token_hex(8)}_"
-    with published(connection, releases) as (_, tables):
+    with published(connection, releases, together=True) as (_, tables):
         incoming = {
             table.name: Identifier.of(RELEASE_SCHEMA, f"{prefix}{number}")
             for number, table in enumerate(tables)
@@ -74,9 +76,9 @@ def _require_referred(table: PublishedTable, incoming: Mapping[str, Identifier])
     for key in table.foreign_keys:
         if key.table not in incoming:
             other = Identifier.of(RELEASE_SCHEMA, key.table)
-            raise InputError(
-                f"{table.view.identifier} refers to rows of {other}, which would not be in the script.",
-                hint=f"Name {other}, too, or no release: then all are written.",
+            raise NotPermitted(
+                f"{table.view.identifier} refers to rows of {other}, which you may not read.",
+                hint=f"Name only releases without it, or have it granted: GRANT SELECT ON {other} TO ...;",
             )
 
 

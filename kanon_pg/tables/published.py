@@ -72,7 +72,7 @@ class PublishedTable:
 
 @contextmanager
 def published(
-    connection: Connection, names: Sequence[str] = ()
+    connection: Connection, names: Sequence[str] = (), *, together: bool = False
 ) -> Iterator[tuple[PsycopgDatabase, tuple[PublishedTable, ...]]]:
     """Yield releases that nothing changes until the block ends: those named, or all that the login may read.
 
@@ -83,6 +83,8 @@ def published(
     ----------
     names : sequence of str
         Each its name, or its view as in SQL.
+    together : bool
+        Whether other tables of the same releases come along, as far as the login may read them.
 
     Raises
     ------
@@ -94,18 +96,20 @@ def published(
         db.execute(statement("begin_handing_over"))
         with pinned(connection), text_of_files(db):
             found: Sequence[Row] = ()
-            while found != (found := _found(db, names)):
+            knows_facts = db.row(statement("known_to_caller"))["published_roles"]
+            while found != (found := _found(db, names, together=together and knows_facts)):
                 for row in found:
                     _hold(db, row)
-            knows_facts = db.row(statement("known_to_caller"))["published_roles"]
             yield db, tuple(_table(db, row, knows_facts) for row in found)
 
 
-def _found(db: Database, names: Sequence[str]) -> Sequence[Row]:
+def _found(db: Database, names: Sequence[str], *, together: bool) -> Sequence[Row]:
     readable = {row["name"]: row for row in db.rows(statement("find_published"))}
     if not readable:
         raise UnknownName("There is no release that you may read.", hint="Publish one: kanon anonymize.")
     chosen = dict.fromkeys(_name(db, name, readable) for name in names)
+    if together:
+        chosen |= dict.fromkeys(row["name"] for row in db.rows(statement("published_along"), [*chosen]))
     return [readable[name] for name in chosen or readable]
 
 

@@ -52,6 +52,29 @@ INNER JOIN pg_catalog.pg_class AS t ON t.oid = c.confrelid
 WHERE c.conrelid = $1::bigint::oid AND c.contype = 'f' AND pg_catalog.cardinality(c.conkey) = 1
 ORDER BY a.attnum, t.relname
 
+-- name: suggest_linked(bigint): Tables that refer to the rows of a table, directly or through others, by foreign keys that links can
+-- rely on: each with what it refers to, after that, and whether it is linked already.
+WITH RECURSIVE refers AS MATERIALIZED (
+    SELECT DISTINCT f.child, f.parent FROM (
+{% include "foreign_keys" %}
+    ) AS f
+    WHERE f.validated AND f.nullable = '{}' AND NOT f.inherited AND pg_catalog.has_table_privilege(f.child, 'SELECT')
+),
+below (child, parent, way) AS (
+    SELECT r.child, r.parent, ARRAY[r.parent, r.child] FROM refers AS r WHERE r.parent = $1::bigint::oid AND r.child <> r.parent
+    UNION ALL
+    SELECT r.child, r.parent, b.way || r.child FROM below AS b INNER JOIN refers AS r ON r.parent = b.child
+    WHERE r.child <> ALL (b.way) AND pg_catalog.cardinality(b.way) < 6
+),
+-- as far from the people as it can be: what hangs on visits may refer to the patient, too
+farthest AS (SELECT DISTINCT ON (b.child) b.child, b.parent, b.way FROM below AS b ORDER BY b.child, pg_catalog.cardinality(b.way) DESC, b.way)
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS child, pg_catalog.format('%I.%I', m.nspname, p.relname) AS parent,
+    EXISTS (SELECT FROM kanon.linked_above(f.child) AS a (relation) WHERE a.relation = f.parent) AS is_linked
+FROM farthest AS f
+INNER JOIN pg_catalog.pg_class AS c ON c.oid = f.child INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+INNER JOIN pg_catalog.pg_class AS p ON p.oid = f.parent INNER JOIN pg_catalog.pg_namespace AS m ON m.oid = p.relnamespace
+ORDER BY pg_catalog.cardinality(f.way), c.relname, f.child
+
 -- name: suggest_repeated(): In which columns some value occurs in several rows.
 SELECT
 {% for column in columns %}

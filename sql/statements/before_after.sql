@@ -12,6 +12,25 @@ SELECT
     pg_catalog.to_char(refreshed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS refreshed_at
 FROM kanon.releases WHERE release = $1::text
 
+-- name: before_after/linked_tables(text): The further tables of a release; the source is what reads one with its people's reader.
+SELECT t.name, pg_catalog.format('safe.%I', t.name) AS view, t.relation::oid::bigint AS relation, c.relname::text AS source,
+    t.numbers_known, t.sensitive::text[] AS sensitive, t.insensitive::text[] AS insensitive,
+    t.foreign_keys::text AS foreign_keys, pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name)) IS NOT NULL AS is_shown,
+    EXISTS (
+        SELECT FROM pg_catalog.pg_attribute AS a
+        WHERE a.attrelid = pg_catalog.to_regclass(pg_catalog.format('safe.%I', t.name)) AND a.attname = 'kanon_suppressed'
+    ) AS has_models
+FROM kanon.release_table AS t LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.source::oid
+WHERE t.release = $1::text ORDER BY t.place
+
+-- name: before_after/linked_rows(): The rows of a further table, with the person of each, and what is known of these.
+(
+    SELECT {% for c in columns %}t0.{{ c.value }} AS {{ c.name }}, {% endfor %}{{ last.below }}.{{ last.own }} AS kanon_person
+        {% if people %}, {{ last.alias }}.*{% endif %}
+    FROM {{ rows }} AS t0
+    {% for s in steps %}LEFT JOIN {{ s.relation }} AS {{ s.alias }} ON {{ s.alias }}.{{ s.key }} = {{ s.below }}.{{ s.own }} {% endfor %}
+) AS linked
+
 -- name: before_after/patterns(): How many rows of a release have which levels.
 SELECT kanon_pattern AS pattern, count(*) AS rows FROM {{ storage }} GROUP BY kanon_pattern
 
@@ -60,7 +79,7 @@ SELECT coalesce(pg_catalog.array_agg(DISTINCT {{ columns[0].identity }}), '{}') 
 FROM (
 {% include "before_after/source" %}
 ) AS source
-WHERE source.{{ columns[0].cell }} IS DISTINCT FROM NULL AND NOT source.{{ columns[0].is_hidden }}
+WHERE source.{{ columns[0].cell }} IS DISTINCT FROM NULL{% if columns[0].hidden %} AND NOT source.{{ columns[0].is_hidden }}{% endif %}
 
 -- name: before_after/nodes_shown(): How many rows show which node of a generalized column, by the hash of node and level.
 SELECT {{ columns[0].identity }} AS node, count(*) AS rows
@@ -144,9 +163,10 @@ GROUP BY size
 {% endif %}
 ORDER BY size
 
--- name: before_after/tables(bigint[], bigint[], bigint[], double precision[]): Rows and people by the buckets of each column, and
--- rows by those of two and three columns together: a row each, with a list of each figure. Buckets are given by column, hash of
--- a value or node, and number; those of numbers by bounds. Others are 0, NULL is -1, a suppressed cell -2.
+-- name: before_after/tables(bigint[], bigint[], bigint[], double precision[]): Rows, people and the most rows of one of them by the
+-- buckets of each column, and rows by those of two and three columns together: a row each, with a list of each figure. Buckets
+-- are given by column, hash of a value or node, and number; those of numbers by bounds. Others are 0, NULL is -1, a suppressed
+-- cell -2.
 WITH known AS MATERIALIZED (
     SELECT given.place, given.identity, given.bucket
     FROM ROWS FROM (
@@ -182,18 +202,21 @@ held AS MATERIALIZED (
 )
 SELECT 0 AS number, ARRAY[]::bigint[] AS first, NULL::bigint[] AS second, NULL::bigint[] AS third,
     ARRAY[coalesce(sum(n), 0)]::bigint[] AS rows,
-    ARRAY[{% if entity %}count(DISTINCT person){% else %}coalesce(sum(n), 0){% endif %}]::bigint[] AS people
-FROM held
+    ARRAY[{% if entity %}count(person){% else %}coalesce(sum(n), 0){% endif %}]::bigint[] AS people,
+    ARRAY[{% if entity %}coalesce(max(n), 1){% else %}1{% endif %}]::bigint[] AS most
+FROM {% if entity %}(SELECT sum(n) AS n, person FROM held GROUP BY person) AS {% endif %}held
 {% for t in tables %}
 UNION ALL
 SELECT {{ t.number }}, {% for name in ("first", "second", "third") %}
     {% if loop.index0 < t.buckets | length %}pg_catalog.array_agg(counted.{{ t.buckets[loop.index0] }}::bigint){% else %}NULL{% endif %},
 {% endfor %}
-    pg_catalog.array_agg(counted.n), pg_catalog.array_agg(counted.people)
+    pg_catalog.array_agg(counted.n), {% if t.buckets | length > 1 %}NULL, NULL{% else %}pg_catalog.array_agg(counted.people), pg_catalog.array_agg(counted.most){% endif %}
 FROM (
     SELECT {% for b in t.buckets %}{{ b }}, {% endfor %}sum(n)::bigint AS n,
-        {% if t.buckets | length > 1 %}NULL::bigint{% elif entity %}count(DISTINCT person){% else %}sum(n)::bigint{% endif %} AS people
-    FROM held
+        {% if entity %}count(person) AS people, max(n)::bigint AS most{% else %}sum(n)::bigint AS people, 1::bigint AS most{% endif %}
+    FROM {% if entity and t.buckets | length == 1 %}(
+        SELECT {{ t.buckets[0] }}, sum(n) AS n, person FROM held GROUP BY {{ t.buckets[0] }}, person
+    ) AS {% endif %}held
     GROUP BY {% for b in t.buckets %}{{ b }}{% if not loop.last %}, {% endif %}{% endfor %}
 ) AS counted
 {% endfor %}

@@ -289,8 +289,3 @@ UPDATE kanon.secret AS s SET value = pg_catalog.sha256(
 
 -- name: linked/release_of(text): The release that a further table belongs to.
 SELECT t.release FROM kanon.release_table AS t WHERE t.name = $1::text
-
--- name: linked/shown_tables(text): What the further tables of a release show.
-SELECT pg_catalog.format('safe.%I', t.name) AS view, t.base_rows, t.rows, t.numbers_known,
-    t.sensitive::text[] || t.insensitive::text[] AS unchanged
-FROM kanon.release_table AS t WHERE t.release = $1::text ORDER BY t.place

@@ -40,6 +40,12 @@ WHERE n.nspname = 'safe' AND c.relkind = 'v' AND pg_catalog.pg_get_userbyid(c.re
     AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
 ORDER BY c.relname COLLATE "C"
 
+-- name: published_along(text[]): The views of the releases that some views belong to, as far as the caller may read them.
+SELECT DISTINCT c.relname::text AS name
+FROM kanon.published_roles AS named INNER JOIN pg_catalog.pg_class AS n ON n.oid = named.view
+INNER JOIN kanon.published_roles AS along ON along.release = named.release INNER JOIN pg_catalog.pg_class AS c ON c.oid = along.view
+WHERE n.relname = ANY ($1::text[]) ORDER BY name
+
 -- name: published_facts(bigint): What a release says of itself to its readers.
 SELECT k, subsets, counts_people, quasi_identifiers::text[] AS quasi_identifiers, sensitive::text[] AS sensitive,
     insensitive::text[] AS insensitive, pg_catalog.to_char(published_at, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') AS published_at,

@@ -8,7 +8,7 @@ CREATE OR REPLACE VIEW kanon.health (
     changes_since, -- Rows inserted, updated and deleted in the table since then; NULL if unknown. Of TRUNCATE nothing is known.
     rows, -- Rows that the release shows now; NULL if they cannot be counted.
     missing_rows, -- Rows of the table now less these: withheld, waiting, or newer than the release. Below 0 if it shows more rows, which are gone from the table. NULL of a linked table, of which rules leave rows out (kanon.release_tables).
-    guard, -- holds: the release is shown, and every class has k people. violated: a class has not. Else what is the matter. Of a linked table only whether it is shown, and whether what it hangs on was refreshed after it (waits), or without data (not filled).
+    guard, -- holds: the release is shown, and every class has k people. violated: a class has not. Else what is the matter. Of a linked table only whether it is shown, and whether what it hangs on was refreshed after it (waits), or it cannot be read (not filled).
     pending_people, -- See kanon.releases.
     longest_wait, -- See kanon.releases.
     withheld_rows, -- See kanon.releases.
@@ -74,7 +74,7 @@ SELECT 'release', pg_catalog.format('safe.%I', t.name), CASE WHEN c.oid IS NOT N
     NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL, NULL::double precision, NULL::double precision,
     CASE guard.state
         WHEN 'not shown' THEN pg_catalog.format('Its view was dropped. Publish it anew, with all tables of %I, by kanon_anonymize.', r.name)
-        WHEN 'not filled' THEN pg_catalog.format('It cannot be read: SELECT kanon_refresh(%L);', r.name)
+        WHEN 'not filled' THEN pg_catalog.format('It, or what it hangs on, was never filled: SELECT kanon_refresh(%L);', r.name)
         WHEN 'waits' THEN pg_catalog.format('It shows no row, as what it hangs on was refreshed after it: SELECT kanon_refresh(%L);', r.name)
     END
 FROM kanon.release_table AS t INNER JOIN kanon.release AS r ON r.name = t.release

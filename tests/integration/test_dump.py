@@ -11,12 +11,14 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from kanon_pg import client
 from kanon_pg.admin.cluster.programs import newest_with_python
+from kanon_pg.cli import app
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
-from kanon_pg.errors import DatabaseError, InputError, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName
 from kanon_pg.tables import published as publishing
 from kanon_pg.tables.dump import dump
 from kanon_pg.tables.published import published
@@ -429,17 +431,44 @@ def test_keys_join_and_lead_to_tables_of_the_script(
     for table in ("patients", *tables):
         view = f"safe.{table}"
         assert rows(empty_connection, view) == rows(interface.connection, view)
-    restore(empty_dsn, script(dsn, "patients", "admissions", "invoices", "lab_results"))
-    answer = psql(empty_dsn, script(dsn, "patients"))
-    assert "other objects depend on it" in answer.stderr
-    assert len(rows(empty_connection, "safe.patients")) == 120
+    interface.refresh("patients")
+    restore(empty_dsn, script(dsn, "lab_results"))
+    for table in ("patients", *tables):
+        view = f"safe.{table}"
+        assert rows(empty_connection, view) == rows(interface.connection, view)
 
 
-def test_a_script_without_what_its_tables_refer_to_is_refused(interface: Interface) -> None:
+@pytest.mark.parametrize("named", ["patients", "safe.admissions", "lab_results"])
+def test_naming_one_of_linked_tables_writes_all_and_says_so(interface: Interface, named: str) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
     interface.anonymize("patients", 3, tables=["admissions", "lab_results"], time_limit=1.0)
-    for names in (["lab_results"], ["lab_results", "patients"]):
-        with pytest.raises(InputError, match="refers to rows of"):
-            script(interface.dsn, *names)
-    assert "safe" in script(interface.dsn, "admissions", "patients")
+    interface.anonymize("patients", 3, time_limit=1.0, release="stranger")
+    answer = CliRunner().invoke(app, ["dump", named, "--dsn", interface.dsn])
+    assert answer.exit_code == 0
+    assert "written together" in answer.stderr
+    for table in ("patients", "admissions", "lab_results"):
+        assert table in answer.stderr
+        assert f'RENAME TO "{table}"' in answer.stdout
+    assert "stranger" not in answer.output
+
+
+def test_no_table_refers_to_one_that_the_login_may_not_read(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", 3, tables=["admissions", "lab_results"], time_limit=1.0)
+    with (
+        role(interface.dsn, "guest") as guest,
+        psycopg.connect(interface.dsn) as login,
+    ):
+        interface.connection.execute(
+            f"GRANT USAGE ON SCHEMA safe, kanon TO {guest};"
+            f"GRANT SELECT ON safe.patients, kanon.published_roles, kanon.published_keys TO {guest}".encode()
+        )
+        login.execute(f"SET ROLE {guest}".encode())
+        login.commit()
+        assert dump(login, io.BytesIO(), ["patients"]).releases == ("patients",)
+        interface.connection.execute(f"GRANT SELECT ON safe.lab_results TO {guest}".encode())
+        for names in (["lab_results"], []):
+            with pytest.raises(NotPermitted, match="may not read"):
+                dump(login, io.BytesIO(), names)

@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from kanon_pg import client
 from kanon_pg.admin.install.installer import install
+from kanon_pg.monitoring.open_metrics import open_metrics
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.linked_tables import declare_clinic, fill_clinic
@@ -204,16 +205,25 @@ def test_each_linked_table_has_a_row_that_says_what_it_waits_for(interface: Inte
     found = health(connection)
     assert (found["safe.admissions"]["guard"], found["safe.admissions"]["rows"]) == ("waits", 0)
     assert "kanon_refresh('patients')" in advice(connection, "safe.lab_results")
+    told = open_metrics(client.health(connection))
+    assert 'kanon_release_guard_holds{release="safe.admissions"} 1.0' in told
+    assert 'kanon_release_needs_attention{release="safe.admissions"} 1.0' in told
     interface.refresh("patients")
-    assert [found[f"safe.{name}"]["missing_rows"] for name in ("admissions", "lab_results")] == [None, None]
     connection.execute("refresh materialized view kanon.admissions_storage with no data")
-    assert health(connection)["safe.admissions"]["guard"] == "not filled"
-    assert advice(connection, "safe.lab_results") == "It cannot be read: SELECT kanon_refresh('patients');"
+    found = health(connection)
+    for name in ("admissions", "lab_results"):
+        assert found[f"safe.{name}"]["guard"] == "not filled"
+        assert "kanon_refresh('patients')" in advice(connection, f"safe.{name}")
+    assert 'kanon_release_guard_holds{release="safe.admissions"} 0.0' in open_metrics(
+        client.health(connection)
+    )
     connection.execute("truncate lab_results")
     for name in ("patients", "admissions", "lab_results"):
         connection.execute(f"refresh materialized view kanon.{name}_storage".encode())
     assert advice(connection, "safe.lab_results") == ""  # there is nothing that it waits for
     interface.refresh("patients")
+    assert [found[f"safe.{name}"]["missing_rows"] for name in ("admissions", "lab_results")] == [None, None]
+    assert health(connection)["safe.lab_results"]["guard"] == "holds"
     connection.execute("drop view safe.lab_results")
     assert advice(connection, "safe.lab_results").startswith("Its view was dropped")
     assert advice(connection, "safe.admissions") == ""

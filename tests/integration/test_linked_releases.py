@@ -626,6 +626,13 @@ def test_a_report_says_what_became_of_each_table(interface: Interface) -> None:
         interface.refresh("patients")
     with pytest.raises(UnknownName, match="is a table of release"):
         interface.drop("admissions")
+    publish(interface, l=2)
+    (said,) = [one for one in client.release_report(connection, "patients")["guarantee"] if "1 in 2" in one]
+    assert "ward of safe.admissions" in said
+    assert "kind of safe.lab_results" in said
+    # of a value, rows of the table less rows of the release would be those of classes that do not satisfy it
+    tables = client.release_report(connection, "patients")["linked"]
+    assert not any(column["role"] == "sensitive" for table in tables for column in table["columns"])
     with pytest.raises(UnknownName, match="is not remembered"):
         client.composition(connection, ["patients"])
 
@@ -687,12 +694,19 @@ def test_a_secret_is_shared_by_tables_of_one_owner_alone(
         assert not shown & set(rows(connection, "select id from safe.patients"))
 
 
-def test_rows_of_a_linked_table_are_not_measured_as_people(interface: Interface) -> None:
+def test_rows_of_a_linked_table_are_not_counted_as_people(interface: Interface) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
     interface.anonymize("patients", K, tables=["admissions"], time_limit=1.0)
-    with pytest.raises(UnsuitableRelation, match="its rows are no people"):
-        interface.measure("safe.admissions")
+    for call in (
+        lambda: interface.measure("safe.admissions"),
+        lambda: interface.anonymize("safe.admissions", K, quasi_identifiers=["ward"], release="again"),
+        lambda: client.risk(interface.connection, "safe.admissions"),
+        lambda: client.audit(interface.connection, "safe.admissions", K, columns=["ward"]),
+        lambda: client.curve(interface.connection, "safe.admissions", [K], quasi_identifiers=["ward"]),
+    ):
+        with pytest.raises(UnsuitableRelation, match="its rows are no people"):
+            call()
     assert interface.measure("safe.patients").rows == 120
 
 
@@ -905,3 +919,75 @@ def test_long_names_become_names_of_figures(interface: Interface) -> None:
     interface.link(long, "people")
     interface.anonymize("people", K, tables=[long], time_limit=1.0)
     assert rows(connection, "select count(*) from kanon.release_tables where rows = 12") == [(1,)]
+
+
+def _readers_of(connection: psycopg.Connection[Any], table: str) -> int:
+    """Count the readers that may read a table besides its own."""
+    (found,) = rows(
+        connection,
+        "select count(*) from pg_class as c cross join aclexplode(c.relacl) as a"
+        " join pg_roles as r on r.oid = a.grantee"
+        f" where c.oid = '{table}'::regclass and r.rolname like 'kanon_base_%'"
+        " and not exists (select from kanon.base as b where 'kanon_base_' || b.reader = r.rolname"
+        " and b.relation = c.oid)",
+    )
+    return int(found[0])
+
+
+@pytest.mark.parametrize("end", ["drop", "publish"])
+def test_readers_read_no_table_for_a_release_that_is_gone(interface: Interface, end: str) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    before = [_readers_of(connection, table) for table in ("patients", "admissions", "invoices")]
+    interface.anonymize("patients", K, tables=["invoices"], release="other", time_limit=1.0)
+    publish(interface, tables=["admissions", "invoices"])
+    assert [_readers_of(connection, table) for table in ("admissions", "invoices")] == [
+        before[1] + 1,
+        before[2] + 1,
+    ]
+    if end == "publish":
+        interface.anonymize("patients", K, time_limit=1.0)
+    else:
+        interface.drop("patients")
+    assert [_readers_of(connection, table) for table in ("admissions", "invoices")] == [
+        before[1],
+        before[2] + 1,
+    ]
+    interface.refresh("other")
+    interface.drop("other")
+    assert [_readers_of(connection, table) for table in ("patients", "admissions", "invoices")] == before
+    publish(interface)
+    require_hidden(connection)
+
+
+def test_what_an_owner_granted_by_hand_stays(interface: Interface) -> None:
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    (reader,) = rows(connection, "select reader from kanon.base where relation = 'patients'::regclass")
+    connection.execute(f"grant select on invoices to kanon_base_{reader[0]}".encode())
+    publish(interface, tables=["admissions", "invoices"])
+    interface.drop("patients")
+    assert rows(
+        connection,
+        f"select has_table_privilege('kanon_base_{reader[0]}', t, 'select') from"
+        " unnest('{admissions,invoices}'::text[]) as t",
+    ) == [(False,), (True,)]
+
+
+def test_a_reader_that_is_being_used_keeps_its_rights(interface: Interface) -> None:
+    """Another session is publishing the same tables; what it needs is not taken away meanwhile."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface, tables=["invoices"])
+    with psycopg.connect(interface.dsn) as other:
+        other.execute(
+            "select kanon_anonymize('patients', 3, release => 'other', tables => '{invoices}',"
+            " time_limit => '1 second')"
+        )
+        interface.drop("patients")
+    interface.refresh("other")
+    interface.drop("other")
+    assert _readers_of(connection, "invoices") == 0

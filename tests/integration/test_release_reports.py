@@ -20,6 +20,7 @@ from kanon_pg.cli import app
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface, interface_of
+from tests.fixtures.linked_tables import declare_clinic, fill_clinic
 
 pytestmark = pytest.mark.slow
 
@@ -352,6 +353,129 @@ def test_a_release_whose_table_was_dropped_has_what_is_recorded(hospital: Interf
     same = ("guarantee", "not_promised", "proof", "rows", "people", "suppressed_cells")
     assert [report[key] for key in same] == [whole[key] for key in same]
     assert all("was dropped" in text for text in outputs(hospital.dsn, "patients", tmp_path) if text)
+
+
+def of_linked(interface: Interface) -> Iterator[tuple[dict[str, Any], dict[str, Any], str, str]]:
+    """Yield the figures of each column of the further tables, and queries of person and value."""
+    queries = {
+        "admissions": "select patient, {} from {}admissions",
+        "lab_results": "select a.patient, r.{} from {}lab_results r join {}admissions a on admission = a.id",
+        "invoices": "select payer, {} from {}invoices",
+    }
+    for table in interface.release_report("patients")["linked"]:
+        query = queries[table["view"].removeprefix("safe.")]
+        for found in table["columns"]:
+            before, after = (query.format(found["column"], *2 * [schema]) for schema in ("", "safe."))
+            yield table, found, before, after
+
+
+@pytest.mark.parametrize("change", ["select 1", "update admissions set ward = 'rareward' where patient = 7"])
+def test_what_is_told_of_linked_tables_is_of_k_people(interface: Interface, change: str) -> None:
+    """Not of k rows: one person has many rows with values of their own."""
+    connection = interface.connection
+    fill_clinic(connection, 2)
+    declare_clinic(interface)
+    connection.execute(b"update admissions set ward = 'rareward' where patient in (7, 8)")
+    connection.execute(
+        b"insert into invoices select 9000 + i, 7, 770077, 0 from generate_series(1, 30) as i;"
+        b"select pg_stat_force_next_flush()"
+    )
+    interface.anonymize(
+        "patients", K, tables=["lab_results", "admissions", "invoices"], time_limit=1.0, seed=1
+    )
+    connection.execute(change.encode())
+    seen = Counter[str]()
+    for table, found, before, after in of_linked(interface):
+        if change != "select 1":
+            assert table["table_rows"] is None or table["table_rows"] - table["rows"] >= K
+        people: dict[str, list[set[Any]]] = {}
+        rows: dict[str, list[int]] = {}
+        for side, query in enumerate((before, after)):
+            for person, value in counted(interface, query):
+                people.setdefault(str(value), [set(), set()])[side].add(person)
+                rows.setdefault(str(value), [0, 0])[side] += 1
+        for one in found["values"] + ((found["vanished"] or {}).get("named") or []):
+            seen[table["view"]] += 1
+            if one["value"] not in people:  # others together, or a range
+                continue
+            known, shown = people[one["value"]]
+            assert one.get("after", 0) == rows[one["value"]][1]
+            assert not shown or len(shown) >= K
+            if one["before"] is not None:
+                assert len(known) >= K
+                assert one["before"] in {rows[one["value"]][0], rounded(rows[one["value"]][0], K)}
+    assert len(seen) == 3
+    told = json.dumps(interface.release_report("patients"))
+    assert "rareward" not in told
+    assert "770077" not in told
+
+
+def test_counts_of_people_by_columns_of_linked_tables_have_their_errors(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", 12, tables=["admissions"], rows={"admissions": "unknown"}, time_limit=1.0)
+    (table,) = interface.release_report("patients")["linked"]
+    errors = []
+    for name in ("sex", "region", "admissions_clinic"):
+        before = Counter(
+            counted(
+                interface,
+                f"select {name.removeprefix('admissions_')}, ward"
+                " from admissions a join patients p on p.id = a.patient",
+            )
+        )
+        after = Counter(
+            counted(
+                interface,
+                f"select {name}, ward from safe.admissions a join safe.patients p on p.id = a.patient"
+                f" where not '{name}' = any (kanon_suppressed)",
+            )
+        )
+        errors.append(sum(abs(after[cell] - before[cell]) for cell in before | after) / before.total())
+    assert any(errors)
+    assert table["counts"]["tables"] == 3
+    assert table["counts"]["as_published"] == pytest.approx(sum(errors) / 3, abs=0.000501)
+
+
+def test_rows_that_can_be_followed_are_compared_as_linked_ones(hospital: Interface) -> None:
+    hospital.connection.execute(b"alter table patients add primary key (id)")
+    hospital.declare(
+        "patients", identifiers=["id"], quasi_identifiers=["sex"], sensitive=["diagnosis"], entity="person"
+    )
+    hospital.anonymize("patients", K, pseudonyms=["person"], time_limit=1.0)
+    (table,) = hospital.release_report("patients")["linked"]
+    assert table["view"] == "safe.patients_rows"
+    ((rows,),) = counted(hospital, "select count(*) from safe.patients_rows")
+    assert (table["rows"], table["table_rows"]) == (rows, 200)
+    assert [one["column"] for one in table["columns"]] == ["diagnosis"]
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("refresh materialized view kanon.patients_storage", []),
+        ("drop view safe.invoices", ["safe.admissions", "safe.lab_results"]),
+        ("drop view safe.admissions", ["safe.invoices"]),
+        ("truncate invoices", ["safe.admissions", "safe.lab_results"]),
+    ],
+)
+def test_linked_tables_that_show_nothing_have_no_values(
+    interface: Interface, tmp_path: Path, change: str, shown: list[str]
+) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.anonymize(
+        "patients",
+        K,
+        tables=["admissions", "invoices", "lab_results"],
+        rows={"lab_results": "unknown"},
+        time_limit=1.0,
+    )
+    interface.connection.execute(change.encode())
+    report = interface.release_report("patients")
+    assert sorted(one["view"] for one in report["linked"] if one["columns"]) == shown
+    assert all(one["rows"] == 0 for one in report["linked"] if not one["columns"])
+    assert all("safe.invoices" in text for text in outputs(interface.dsn, "patients", tmp_path) if text)
 
 
 @pytest.mark.parametrize("kind", ["over_time", "remember"])

@@ -155,3 +155,62 @@ def test_references_to_rows_are_identifiers_and_to_short_lists_are_not(interface
     }
     roles = {name: one.role for name, one in by_name(interface, "bills").items()}
     assert roles == {"stay": "identifier", "ward": "quasi_identifier", "height": "quasi_identifier"}
+
+
+@pytest.fixture
+def clinic(audit_interfaces: tuple[Interface, Interface]) -> Iterator[None]:
+    connection = audit_interfaces[0].connection
+    connection.execute(
+        """
+        create table clients (client integer primary key, sex text, age integer);
+        insert into clients select i, chr(70 + i % 2), 20 + i % 3 from generate_series(1, 300) as i;
+        create table orders (
+            number integer primary key, client integer not null references clients, goods text
+        );
+        insert into orders select i, 1 + i % 300, 'g' || i % 3 from generate_series(1, 600) as i;
+        create table lines (
+            line integer primary key, number integer not null references orders,
+            client integer not null references clients, price integer, seller integer
+        );
+        insert into lines select i, 1 + i % 600, 1 + (i % 600 + 1) % 300, i % 5
+        from generate_series(1, 900) as i;
+        create table goods (goods text primary key, client integer references clients);
+        """
+    )
+    yield
+    connection.execute("select kanon_drop(release) from kanon.releases")
+    connection.execute("drop table lines, goods, orders, clients cascade")
+
+
+def test_tables_that_hang_on_people_are_proposed_with_them(audit_interface: Interface, clinic: None) -> None:
+    connection = audit_interface.connection
+    connection.execute(
+        """
+        select kanon_declare('orders', sensitive => '{goods}');
+        select kanon_declare('lines', insensitive => '{price}');
+        """
+    )
+    audit_interface.notices.clear()
+    suggest(audit_interface, "clients")
+    (told,) = [one for one in audit_interface.notices if "To do as proposed" in one]
+    assert any("kanon_link" in one and one is not told for one in audit_interface.notices)
+    for one in told.split("To do as proposed: ")[1].split("; "):
+        connection.execute(one)
+    views = connection.execute("select view::text from kanon.release_tables").fetchall()
+    assert sorted(views) == [("safe.lines",), ("safe.orders",)]
+    links = connection.execute("select child::text, parent::text from kanon.links order by 1").fetchall()
+    assert links == [("lines", "orders"), ("orders", "clients")]
+    audit_interface.notices.clear()
+    suggest(audit_interface, "clients")
+    (told,) = [one for one in audit_interface.notices if "To do as proposed" in one]
+    assert "kanon_link" not in told
+    assert "tables =>" in told
+    audit_interface.notices.clear()
+    suggest(audit_interface, "orders")
+    assert not any("tables =>" in one for one in audit_interface.notices)
+
+
+def test_tables_that_refer_to_no_people_are_not_proposed(audit_interface: Interface, registry: None) -> None:
+    audit_interface.notices.clear()
+    suggest(audit_interface, "wards")
+    assert not any("tables =>" in one for one in audit_interface.notices)
