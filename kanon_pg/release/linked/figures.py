@@ -173,7 +173,9 @@ class NumbersReader:
         if not rows:
             return _on_grids(int(number), self.most)
         each = [self._tell_row(row) for row in rows[:-1].split(_separator(self.depth, ";"))]
-        joined = ["; ".join(sorted([row.texts[grid] for row in each])) for grid in GRIDS]
+        told = [[row.texts[grid] for row in each] for grid in GRIDS]
+        # what is published as it is has the order of the database, lines of grids one of their own
+        joined = ["; ".join(texts if grid == 0 else sorted(texts)) for grid, texts in enumerate(told)]
         return _Told(
             tuple([f"{number} ({one})" for one in joined]),
             tuple([len(each) + sum([row.rows[grid] for row in each]) for grid in GRIDS]),

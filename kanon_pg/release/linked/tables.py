@@ -118,7 +118,7 @@ class LinkedTable:
             relation=self._people() if self.is_made else self.facts.identifier,
             key=self.key_of(self.key) if self.key else Fragment("NULL"),
             up=self.key_of(self.up) if self.up else None,
-            order=self.key_of(self.order) if self.order else Fragment("NULL"),
+            order=_joined([_order_text(self.facts.column(name)) for name in self.order]),
             columns=[
                 {"value": value, "alias": Identifier.of(name)} for name, value in (columns or {}).items()
             ],
@@ -135,9 +135,28 @@ class LinkedTable:
         facts = [self.facts.column(name) for name in names]
         if len(facts) == 1:
             return CanonicalColumn(facts[0], Identifier.of("k")).expression
-        texts = [str(key_text(one)) for one in facts]
-        parts = (f"pg_catalog.length({text})::text || ':' || ({text})" for text in texts)
-        return Fragment(f'({" || ".join(parts)}) COLLATE "C"')
+        return _joined([key_text(one) for one in facts])
+
+
+_BYTES = {"date": "date_send", "timestamp": "timestamp_send", "timestamptz": "timestamptz_send"}
+"""Of moments, whose text depends on the session."""
+
+
+def _order_text(column: ColumnFacts) -> Fragment:
+    """Return the one text of a value of a key that nobody refers to."""
+    if column.base_type in _BYTES:
+        return Fragment(
+            f"pg_catalog.encode(pg_catalog.{_BYTES[column.base_type]}({column.identifier}), 'hex')"
+        )
+    return key_text(column)
+
+
+def _joined(texts: Sequence[Fragment]) -> Fragment:
+    """Return one text that has several, each with its length."""
+    if not texts:
+        return Fragment("NULL")
+    parts = (f"pg_catalog.length({text})::text || ':' || ({text})" for text in texts)
+    return Fragment(f'({" || ".join(parts)}) COLLATE "C"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +396,8 @@ def _order(db: Database, facts: RelationFacts) -> tuple[str, ...]:
             hint=f"ALTER TABLE {facts.identifier} ADD PRIMARY KEY (...);",
         )
     key = tuple(found[0]["columns"])
-    require_key_types(facts.identifier, tuple(map(facts.column, key)))
+    columns = map(facts.column, key)
+    require_key_types(facts.identifier, [column for column in columns if column.base_type not in _BYTES])
     return key
 
 
