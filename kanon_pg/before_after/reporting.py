@@ -244,7 +244,8 @@ class _Comparison:
                     report |= self._compared(
                         linked.columns, (), linked.base, linked.release, has_changed=has_changed
                     )
-                    report["counts"] = _errors(linked.pairs, before, after)
+                    if report["table_rows"] is not None:  # how many rows are left out may not be told
+                        report["counts"] = _errors(linked.pairs, before, after)
             found.append(report)
         return found
 
