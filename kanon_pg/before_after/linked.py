@@ -23,7 +23,7 @@ from kanon_pg.release.plan.base import OWNER
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedTable:
+class ComparedTable:
     """A further table, before and after.
 
     Parameters
@@ -42,7 +42,7 @@ class LinkedTable:
     pairs: tuple[tuple[int, ...], ...]
 
 
-def linked_table(
+def compared_table(
     table: Row,
     tables: Mapping[str, Row],
     people: Sequence[tuple[ComparedColumn, Buckets]],
@@ -51,7 +51,7 @@ def linked_table(
     k: int,
     *,
     with_models: bool,
-) -> LinkedTable:
+) -> ComparedTable:
     """Count a further table.
 
     Columns of which privacy models suppress cells are left out: what the table has of a value less what is
@@ -109,7 +109,7 @@ def linked_table(
         _side(*side, with_people=True).tables(columns, buckets, pairs)
         for side in ((base, source, numbered, above), (release, view, named, chain))
     )
-    return LinkedTable(
+    return ComparedTable(
         tuple(zip(own, buckets[len(people) :], strict=True)),
         (rows[0], before),
         (rows[1], after),

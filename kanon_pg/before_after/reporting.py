@@ -35,7 +35,7 @@ from kanon_pg.before_after.counting import (
     sets_to_count,
     shows_what_is_there,
 )
-from kanon_pg.before_after.linked import linked_table
+from kanon_pg.before_after.linked import compared_table
 from kanon_pg.before_after.request import ReleaseReportRequest
 from kanon_pg.before_after.sentences import guarantee, not_promised, proof
 from kanon_pg.before_after.tables import association, count_error, known
@@ -238,7 +238,7 @@ class _Comparison:
             is_there = table["is_shown"] and table["source"] is not None
             if is_there and (above == self.record.name or above in there):
                 there[table["name"]] = table
-                linked = linked_table(
+                linked = compared_table(
                     table, there, people, base, release, self._k, with_models=table["has_models"]
                 )
                 (_, before), (_, after) = linked.base, linked.release
@@ -246,7 +246,8 @@ class _Comparison:
                     report |= self._compared(
                         linked.columns, (), linked.base, linked.release, has_changed=has_changed
                     )
-                    report["counts"] = _errors(linked.pairs, before, after)
+                    if report["table_rows"] is not None:  # how many rows are left out may not be told
+                        report["counts"] = _errors(linked.pairs, before, after)
             found.append(report)
         return found
 
