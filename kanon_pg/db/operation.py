@@ -57,34 +57,22 @@ _CARRIERS = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What SQL says about an argument.
-
-    Parameters
-    ----------
-    type : str
-        Its type. An ``interval`` is a number of seconds in Python, ``jsonb`` what the JSON says.
-    help : str
-        Its line in the function's comment, which ``kanon_help`` shows.
-    """
+    """What SQL says about an argument."""
 
     type: str
+    """Its type. An ``interval`` is a number of seconds in Python, ``jsonb`` what the JSON says."""
     help: str
+    """Its line in the function's comment, which ``kanon_help`` shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread(Argument):
-    """An optional argument of SQL that is several fields of the request.
-
-    Parameters
-    ----------
-    fields : callable
-        Makes the fields of the argument's value.
-    value : callable
-        Makes the value of all fields by name; None if none of them is given.
-    """
+    """An optional argument of SQL that is several fields of the request."""
 
     fields: Callable[[Any], Mapping[str, Any]]
+    """Makes the fields of the argument's value."""
     value: Callable[[Mapping[str, Any]], Any]
+    """Makes the value of all fields by name; None if none of them is given."""
 
 
 class Operation(Generic[Request]):

@@ -35,26 +35,18 @@ _ROWS_WORTH_STORING = 4
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The row types of a relation and its totals.
-
-    Parameters
-    ----------
-    row_types : PackedRowTypes
-        Empty buffers if the relation is empty.
-    tuples : int
-        Distinct quasi-identifier tuples; fewer than row types if these differ in sensitive values too.
-    rows, people : int
-        Rows, and distinct people (equal without an entity).
-    fingerprint : int
-        What `fingerprint` gives for the relation as long as no quasi-identifier, person or sensitive value
-        of the models changes.
-    """
+    """The row types of a relation and its totals."""
 
     row_types: PackedRowTypes
+    """Empty buffers if the relation is empty."""
     tuples: int
+    """Distinct quasi-identifier tuples; fewer than row types if these differ in sensitive values too."""
     rows: int
     people: int
+    """`rows`, `people`: rows, and distinct people (equal without an entity)."""
     fingerprint: int
+    """What `fingerprint` gives for the relation as long as no quasi-identifier, person or sensitive value of
+    the models changes."""
 
 
 def count_row_types(

@@ -20,21 +20,14 @@ from kanon_pg.release.series.record import Series, drop_series, forget_series
 
 @dataclass(frozen=True, slots=True)
 class SupersededRelease:
-    """A release without a record, whose relations still stand.
-
-    Parameters
-    ----------
-    record : ReleaseRecord
-        What was recorded.
-    series : Series or None
-        The same of a release over time.
-    tables : sequence of Row
-        The same of the further tables of linked ones.
-    """
+    """A release without a record, whose relations still stand."""
 
     record: ReleaseRecord
+    """What was recorded."""
     series: Series | None
+    """The same of a release over time."""
     tables: Sequence[Row] = ()
+    """The same of the further tables of linked ones."""
 
 
 def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool = False) -> SupersededRelease:

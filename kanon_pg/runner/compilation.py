@@ -48,21 +48,14 @@ def _templates() -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompilationReport:
-    """What was done.
-
-    Parameters
-    ----------
-    store : str
-        Folder that the code is in.
-    compiled : tuple of str
-        Sets of kernels that had to be compiled.
-    shared : bool
-        Whether every account finds the code there; otherwise only this one.
-    """
+    """What was done."""
 
     store: str
+    """Folder that the code is in."""
     compiled: tuple[str, ...]
+    """Sets of kernels that had to be compiled."""
     shared: bool
+    """Whether every account finds the code there; otherwise only this one."""
 
 
 def compile_ahead(

@@ -69,27 +69,18 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkerProgram:
-    """What a worker runs.
-
-    Parameters
-    ----------
-    module : str
-        Module whose function ``main`` serves the channel.
-    path : sequence of str
-        Folders it imports from.
-    arguments : mapping
-        Further arguments of ``main``, as JSON values.
-    environment : mapping
-        Its whole environment.
-    code : CodeFolder or None
-        Its own folder for compiled code, if it compiles.
-    """
+    """What a worker runs."""
 
     module: str
+    """Module whose function ``main`` serves the channel."""
     path: Sequence[str]
+    """Folders it imports from."""
     arguments: Mapping[str, Any]
+    """Further arguments of ``main``, as JSON values."""
     environment: Mapping[str, str]
+    """Its whole environment."""
     code: CodeFolder | None = None
+    """Its own folder for compiled code, if it compiles."""
 
 
 class Worker:

@@ -116,15 +116,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Parts ready to be sent.
-
-    Parameters
-    ----------
-    file : int
-        Descriptor of the memory file.
-    """
+    """Parts ready to be sent."""
 
     file: int
+    """Descriptor of the memory file."""
     sizes: tuple[int, ...]
 
 

@@ -40,22 +40,15 @@ _EXIT_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who waits for a worker, and how much memory the worker may use.
-
-    Parameters
-    ----------
-    memory_bytes : int
-        Memory that the worker may use, the bulk data included.
-    checkpoint : callable
-        Called at least ten times a second. What it raises ends the worker and is raised on.
-    progress : callable
-        Called with the phase and the share done in [0, 1] or None, as the worker reports them. What it
-        raises ends the worker and is raised on.
-    """
+    """Who waits for a worker, and how much memory the worker may use."""
 
     memory_bytes: int
+    """Memory that the worker may use, the bulk data included."""
     checkpoint: Callable[[], None]
+    """Called at least ten times a second. What it raises ends the worker and is raised on."""
     progress: Callable[[str, float | None], None] = lambda phase, share: None
+    """Called with the phase and the share done in [0, 1] or None, as the worker reports them. What it raises
+    ends the worker and is raised on."""
 
     @classmethod
     def of(cls, db: Database, memory_bytes: int) -> Self:
@@ -65,45 +58,30 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One request to a worker.
-
-    Parameters
-    ----------
-    kind : str
-        The request.
-    parts : sequence of bytes, or Attachment
-        Bulk data, at least one part; or where it was put before.
-    fields : mapping
-        Further short JSON values.
-    """
+    """One request to a worker."""
 
     kind: str
+    """The request."""
     parts: Sequence[bytes] | Attachment
+    """Bulk data, at least one part; or where it was put before."""
     caller: Caller
     fields: Mapping[str, Any] = field(default_factory=dict)
+    """Further short JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerKind:
-    """What a kind of worker answers, and how it is called in errors.
-
-    Parameters
-    ----------
-    name : str
-        For example ``solver``.
-    failed, unavailable : type
-        Raised if the worker failed, or cannot be started.
-    answers : mapping
-        What an answer is called, by what its request is called.
-    more_memory : callable
-        Returns the hint for a job that needed more memory than the bytes it is given.
-    """
+    """What a kind of worker answers, and how it is called in errors."""
 
     name: str
+    """For example ``solver``."""
     failed: type[KanonError]
     unavailable: type[KanonError]
+    """`failed`, `unavailable`: raised if the worker failed, or cannot be started."""
     answers: Mapping[str, str]
+    """What an answer is called, by what its request is called."""
     more_memory: Callable[[int], str]
+    """Returns the hint for a job that needed more memory than the bytes it is given."""
 
 
 class Session(threading.local):

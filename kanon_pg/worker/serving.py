@@ -26,52 +26,34 @@ from kanon_pg.worker.child_processes import ending_with
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a job came to.
-
-    Parameters
-    ----------
-    kind : str
-        What the message is.
-    fields : mapping
-        Short JSON values.
-    parts : sequence of bytes
-        Bulk data.
-    """
+    """What a job came to."""
 
     kind: str
+    """What the message is."""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    """Short JSON values."""
     parts: Sequence[bytes | memoryview] = ()
+    """Bulk data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What a kind of worker does.
-
-    Parameters
-    ----------
-    name : str
-        How errors call it.
-    failed : type
-        Error of a defect.
-    more_memory : callable
-        Returns the hint for a job that needed more memory than the bytes it is given.
-    work : callable
-        Does a job; what it raises of this package's errors is sent to the parent as it is.
-    prepare : callable
-        Called once, before the first job, whose errors are ignored.
-    afterwards : callable
-        Called when a job was answered and the parent no longer waits.
-    forgives : bool
-        Whether the worker may go on after an error that the job itself raised.
-    """
+    """What a kind of worker does."""
 
     name: str
+    """How errors call it."""
     failed: type[KanonError]
+    """Error of a defect."""
     more_memory: Callable[[int], str]
+    """Returns the hint for a job that needed more memory than the bytes it is given."""
     work: Callable[[Message, socket.socket], Reply]
+    """Does a job; what it raises of this package's errors is sent to the parent as it is."""
     prepare: Callable[[], object] = lambda: None
+    """Called once, before the first job, whose errors are ignored."""
     afterwards: Callable[[], None] = lambda: None
+    """Called when a job was answered and the parent no longer waits."""
     forgives: bool = True
+    """Whether the worker may go on after an error that the job itself raised."""
 
 
 def serve(service: Service, connection: socket.socket, parent: int, idle_seconds: float) -> None:

@@ -23,17 +23,12 @@ ROOT = 0
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """An account of the operating system.
-
-    Parameters
-    ----------
-    uid, gid : int
-        Numbers of the user and of its main group.
-    """
+    """An account of the operating system."""
 
     name: str
     uid: int
     gid: int
+    """`uid`, `gid`: numbers of the user and of its main group."""
 
     def run(self, command: Sequence[str | Path], *, folder: Path, text: str | None = None) -> str:
         """Run a program as this account and return what it printed.

@@ -25,30 +25,21 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """Facts about a private server.
-
-    Parameters
-    ----------
-    server_user : str
-        Account of the operating system that runs it.
-    major : int or None
-        Major version of PostgreSQL, None if absent.
-    pid : int or None
-        Process id, None unless it runs.
-    dsn : str or None
-        How to connect through its socket, None unless it runs.
-    tcp_port : int or None
-        Its port on 127.0.0.1, None unless it listens there.
-    """
+    """Facts about a private server."""
 
     name: str
     state: State
     folder: Path
     server_user: str
+    """Account of the operating system that runs it."""
     major: int | None = None
+    """Major version of PostgreSQL, None if absent."""
     pid: int | None = None
+    """Process id, None unless it runs."""
     dsn: str | None = None
+    """How to connect through its socket, None unless it runs."""
     tcp_port: int | None = None
+    """Its port on 127.0.0.1, None unless it listens there."""
 
 
 DATABASE = "kanon"

@@ -320,23 +320,15 @@ def require_models(
 
 
 class _Measured(NamedTuple):
-    """Which figure of ``kanon_measure`` tells whether a model is violated.
-
-    Parameters
-    ----------
-    figure : str
-    is_violated : callable
-        Gets the figure and the number that was asked for.
-    of_whole : bool
-        Whether it compares with the whole table, so that a part of it tells nothing.
-    needs_order : bool
-        Whether the figure is measured for ordered values alone.
-    """
+    """Which figure of ``kanon_measure`` tells whether a model is violated."""
 
     figure: str
     is_violated: Callable[[float, float], bool]
+    """Gets the figure and the number that was asked for."""
     of_whole: bool = False
+    """Whether it compares with the whole table, so that a part of it tells nothing."""
     needs_order: bool = False
+    """Whether the figure is measured for ordered values alone."""
 
 
 MEASURED = ModelRules(

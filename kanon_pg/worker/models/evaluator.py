@@ -191,15 +191,10 @@ def _find_violations(
 
 @dataclass(frozen=True)
 class Violations:
-    """Which classes violate which model.
-
-    Parameters
-    ----------
-    found : ndarray of bool, shape (models, c)
-        In the order of `MODELS`, in any sensitive column, counted in rows or in people.
-    """
+    """Which classes violate which model."""
 
     found: NDArray[np.bool_]
+    """Shape (models, c). In the order of `MODELS`, in any sensitive column, counted in rows or in people."""
 
     @property
     def any(self) -> NDArray[np.bool_]:

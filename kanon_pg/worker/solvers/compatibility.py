@@ -37,26 +37,18 @@ class Compatibility:
 
     Instances are numbered by cost per row, cheapest first. The last one is the fully suppressed class,
     with which every row type is compatible.
-
-    Parameters
-    ----------
-    vector : ndarray of int64, shape (q,)
-        Pattern vector of each instance.
-    cost : ndarray of float64, shape (q,)
-        Cost of one row in each instance: the weights of its suppressed columns.
-    people : ndarray of int64, shape (q,)
-        People of the compatible row types, as if nobody were in two of them; >= k.
-    begin : ndarray of int64, shape (q + 1,)
-        Where the members of each instance begin.
-    member : ndarray of int32, shape (e,)
-        Row types that are compatible with each instance, ascending.
     """
 
     vector: NDArray[np.int64]
+    """Shape (q,). Pattern vector of each instance."""
     cost: NDArray[np.float64]
+    """Shape (q,). Cost of one row in each instance: the weights of its suppressed columns."""
     people: NDArray[np.int64]
+    """Shape (q,). People of the compatible row types, as if nobody were in two of them; >= k."""
     begin: NDArray[np.int64]
+    """Shape (q + 1,). Where the members of each instance begin."""
     member: NDArray[np.int32]
+    """Shape (e,). Row types that are compatible with each instance, ascending."""
 
     def __len__(self) -> int:
         return int(self.vector.size)

@@ -17,24 +17,16 @@ from kanon_pg.worker.verification.class_demands import ClassDemands
 
 
 class Stage(NamedTuple):
-    """Where a dive stands.
-
-    Parameters
-    ----------
-    left : ndarray of int64, shape (n,)
-        Rows of each row type that have no place yet.
-    price : ndarray of float64, shape (n,)
-        Price of each of them.
-    cap : ndarray of float64, shape (n,)
-        Cost of the cheapest open instance that they could join.
-    is_open : ndarray of bool, shape (q,)
-        Which instances are open.
-    """
+    """Where a dive stands."""
 
     left: NDArray[np.int64]
+    """Shape (n,). Rows of each row type that have no place yet."""
     price: NDArray[np.float64]
+    """Shape (n,). Price of each of them."""
     cap: NDArray[np.float64]
+    """Shape (n,). Cost of the cheapest open instance that they could join."""
     is_open: NDArray[np.bool_]
+    """Shape (q,). Which instances are open."""
 
 
 @kernel
