@@ -241,13 +241,7 @@ class AnswerWithheld(QueryError):
 
 
 def by_sqlstate(sqlstate: str) -> type[KanonError]:
-    """Return the class that stands for an SQLSTATE, the root class if none does.
-
-    Parameters
-    ----------
-    sqlstate : str
-        Five characters, as the server reported them.
-    """
+    """Return the class that stands for an SQLSTATE, the root class if none does."""
     found: list[type[KanonError]] = [KanonError]
     for kind in found:
         if kind.sqlstate == sqlstate:

@@ -225,13 +225,7 @@ def risk(
 
 
 def risk_view(found: tuple[RiskFigures, ...]) -> Group:
-    """Lay out the risk of relations, one after the other.
-
-    Parameters
-    ----------
-    found : tuple of RiskFigures
-        The table first, then its releases.
-    """
+    """Lay out the risk of relations, one after the other: of the table, then of its releases."""
     parts: list[RenderableType] = []
     for number, figures in enumerate(found):
         title = figures.relation if number == 0 else f"Release {figures.relation}"

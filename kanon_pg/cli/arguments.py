@@ -42,32 +42,12 @@ def k_option(help_text: str, **settings: Any) -> Any:
 def column_option(
     option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any
 ) -> Any:
-    """Return an option that names columns: with commas between them, in several options, or both.
-
-    Parameters
-    ----------
-    option : str
-        Its name; `more` are further names.
-    help_text : str
-        What the columns are.
-    metavar : str
-        What stands for its value in the help.
-    """
+    """Return an option that names columns: with commas between them, in several options, or both."""
     return typer.Option(option, *more, metavar=metavar, help=help_text, callback=split_lists, **settings)
 
 
 def split_lists(given: list[str] | None) -> list[str] | None:
-    """Return the items of all values of an option; an item with a comma is in double quotes.
-
-    Parameters
-    ----------
-    given : list of str or None
-        The values.
-
-    Raises
-    ------
-    typer.BadParameter
-        If an item is empty.
+    """Return the items of all values of an option; one with a comma is in double quotes, none is empty.
 
     Examples
     --------
@@ -102,22 +82,7 @@ def read_patterns(text: str | None) -> Any:
 
 
 def read_json(text: str, what: str, *, example: str) -> Any:
-    """Return what JSON says, or ``@FILE`` with JSON in it.
-
-    Parameters
-    ----------
-    text : str
-        As the user gave it.
-    what : str
-        What it is for, in the error.
-    example : str
-        Of what is accepted, for the error's hint.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or the text is not JSON.
-    """
+    """Return what JSON says, or ``@FILE`` with JSON in it; errors say `what` it is, with an `example`."""
     try:
         return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
     except OSError as error:

@@ -359,13 +359,7 @@ _CURVE_SHARE = 1 / 3
 
 
 def check_page(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is counted.
-
-    Raises
-    ------
-    InputError
-        If its folder does not exist, or it is a folder itself.
-    """
+    """Refuse a file that cannot be written, before anything is counted."""
     if not path.parent.is_dir():
         raise InputError("The page's folder does not exist.", hint="Make it first.")
     if path.is_dir():
@@ -423,12 +417,6 @@ def _suggestions(connection: Connection, found: AuditResult, time_limit: float) 
 
 
 def write_page(page: str, path: Path) -> None:
-    """Write a page to a file; one that exists is replaced.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write a page to a file; one that exists is replaced."""
     with complete_or_absent(path, "The page") as file:
         file.write(page.encode())

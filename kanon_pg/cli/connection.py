@@ -75,13 +75,7 @@ def answer_of(
 
 @contextmanager
 def installed(connection: Connection) -> Iterator[None]:
-    """Look names up as `pinned` does; say what to do if the database, or the role, lacks something of kanon.
-
-    Raises
-    ------
-    InstallError
-        If it does not have it.
-    """
+    """Look names up as `pinned` does; say what to do if the database, or the role, lacks something."""
     try:
         with pinned(connection):
             yield

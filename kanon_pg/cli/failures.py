@@ -35,13 +35,7 @@ def known_errors() -> Iterator[None]:
 
 @contextmanager
 def _extras_required() -> Iterator[None]:
-    """Say which extra of the package brings a library that the block needs and that is not installed.
-
-    Raises
-    ------
-    InstallError
-        In place of the error of the import.
-    """
+    """Say which extra of the package brings a library that the block needs and that is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

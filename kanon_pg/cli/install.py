@@ -56,13 +56,7 @@ def compile_(
 
 
 def compiled_ahead(sets: Collection[str] = KERNELS, *, quiet: bool = False) -> CompilationReport:
-    """Compile what is not yet compiled; say so on standard error, with a bar if that is a terminal.
-
-    Parameters
-    ----------
-    sets : collection of str
-        Names of `KERNELS`.
-    """
+    """Compile what is not yet compiled; say so on standard error, with a bar if that is a terminal."""
     said = quiet
     with progress_bar(not quiet) as advance:
 

@@ -32,17 +32,7 @@ _NOTICE = "notice: "
 
 
 def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None:
-    """Print a result on standard output.
-
-    Parameters
-    ----------
-    result : dataclass, or sequence of dataclass or str
-        What a service returned.
-    as_json : bool
-        Print its fields as JSON instead of rendering it.
-    render : callable
-        Turns it into something that rich can print, or into text that is printed as it is.
-    """
+    """Print a result on standard output: as JSON, or as what `render` makes of it, for rich or as it is."""
     if as_json:
         typer.echo(to_json(result))
         return
@@ -118,13 +108,7 @@ def errors_as(as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(wanted: bool) -> Iterator[Advance]:
-    """Show a bar on standard error while the block runs, if that is a terminal.
-
-    Yields
-    ------
-    callable
-        See `Advance`.
-    """
+    """Show a bar on standard error while the block runs, if that is a terminal."""
     console = Console(stderr=True)
     if not wanted or not console.is_terminal:
         yield lambda _phase, _share: None

@@ -113,13 +113,7 @@ def code_in(store: Path, name: str) -> bytes | None:
 
 
 def folders(own: Path | None) -> tuple[Path, ...]:
-    """Return where compiled code is looked for, in this order.
-
-    Parameters
-    ----------
-    own : Path or None
-        This account's own folder, if it has one.
-    """
+    """Return where compiled code is looked for, in this order, with this account's `own` folder."""
     store = own_store()
     return tuple(one for one in (store, own) if one is not None and (one is own or is_trusted(store)))
 
@@ -139,22 +133,7 @@ def is_complete(kernels: str, among: tuple[Path, ...]) -> bool:
 
 
 def copy_to_store(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> None:
-    """Copy sets of kernels into a store, and remove from it what is outdated.
-
-    Parameters
-    ----------
-    sets : sequence of str
-        Sets that are complete.
-    among : tuple of Path
-        Folders that have their files.
-    store : Path
-        Made if missing; everybody may read it.
-
-    Raises
-    ------
-    OSError
-        This account may not write there.
-    """
+    """Copy complete sets of kernels into a store that everybody may read, and remove what is outdated."""
     for folder in (store.parent, store):
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)

@@ -94,13 +94,7 @@ class LevelFields:
         return self.pattern_of(self.heights)
 
     def require_room(self) -> None:
-        """Refuse hierarchies whose levels need more bits than a pattern vector has.
-
-        Raises
-        ------
-        InputError
-            With the number of bits.
-        """
+        """Refuse hierarchies whose levels need more bits than a pattern vector has."""
         if sum(self.widths) > PATTERN_BITS:
             raise InputError(
                 f"The levels of all hierarchies need {sum(self.widths)} bits; a release has {PATTERN_BITS}.",
@@ -108,13 +102,7 @@ class LevelFields:
             )
 
     def pattern_of(self, levels: Iterable[int]) -> int:
-        """Return the pattern vector with these levels, one per column.
-
-        Parameters
-        ----------
-        levels : iterable of int
-            Each between 0 and the column's height.
-        """
+        """Return the pattern vector with these levels, one per column."""
         return sum(level << offset for level, offset in zip(levels, self.offsets, strict=True))
 
     def levels_of(self, pattern: int) -> tuple[int, ...]:

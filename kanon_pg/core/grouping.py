@@ -32,13 +32,7 @@ DEFAULT_EPSILON = 0.25
 
 
 def packed(kind: Kind, numbers: Sequence[float]) -> bytes:
-    """Return numbers as a buffer.
-
-    Raises
-    ------
-    OverflowError
-        If a whole number needs more than 64 bits.
-    """
+    """Return numbers as a buffer; a whole one that needs more than 64 bits is an OverflowError."""
     buffer = array(_CODES[kind], numbers)
     if sys.byteorder == "big":
         buffer.byteswap()
@@ -46,13 +40,7 @@ def packed(kind: Kind, numbers: Sequence[float]) -> bytes:
 
 
 def unpacked(kind: Kind, data: bytes) -> list[Any]:
-    """Return the numbers of a buffer.
-
-    Raises
-    ------
-    ValueError
-        If its length is not that of whole numbers.
-    """
+    """Return the numbers of a buffer; a length that is not that of whole ones is a ValueError."""
     buffer = array(_CODES[kind])
     buffer.frombytes(data)
     if sys.byteorder == "big":
@@ -125,13 +113,7 @@ Weighed = tuple[str | None, int]
 
 
 def require_total(total: int, k: int) -> None:
-    """Refuse values whose weights together are below k.
-
-    Raises
-    ------
-    InfeasibleError
-        With both numbers.
-    """
+    """Refuse values whose weights together are below k."""
     if total < k:
         raise InfeasibleError(
             f"All values together have {total:,}, fewer than k = {k:,}.", hint="Choose a smaller k."
@@ -145,12 +127,6 @@ def class_names(
 
     Parameters
     ----------
-    labels : sequence of (str or None, int)
-        With their weights.
-    classes : sequence of int
-        Of each label, from 0.
-    count : int
-        Number of classes.
     other : int, optional
         Class of what belongs nowhere else.
 

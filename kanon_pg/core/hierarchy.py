@@ -79,11 +79,6 @@ def from_levels(
         Per level the node of each value, as many as there are values.
     keeps_all : bool
         Whether highest levels with a single node stay; else the lowest of them is the top.
-
-    Raises
-    ------
-    InputError
-        See `hierarchy_of`.
     """
     kept = list(levels)
     while kept and not keeps_all and len(set(kept[-1])) == 1:
@@ -103,11 +98,6 @@ def _checked(columns: Sequence[tuple[str, ...]]) -> GeneralizationHierarchy:
 
 def names_with_two_meanings(levels: Iterable[Sequence[Hashable]]) -> int:
     """Return how many names mark nodes at different levels neither of which holds the other.
-
-    Parameters
-    ----------
-    levels : iterable of sequence
-        Per level, rising, the name of each value's node.
 
     Notes
     -----

@@ -127,15 +127,7 @@ class PackedRowTypes:
 
     @classmethod
     def from_buffers(cls, header: Mapping[str, Any], buffers: Sequence[Any]) -> PackedRowTypes:
-        """Rebuild row types from `header` and the buffers in the order of `buffers`.
-
-        Parameters
-        ----------
-        header : mapping
-            What `header` returned.
-        buffers : sequence of bytes-like
-            What `buffers` yielded; memory views are kept as they are.
-        """
+        """Rebuild row types from `header` and `buffers`; memory views are kept as they are."""
         columns = tuple(QuasiIdentifier(**column) for column in header["columns"])
         rest = iter(buffers)
         keys, rows, people = next(rest), next(rest), next(rest)

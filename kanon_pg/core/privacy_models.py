@@ -173,13 +173,7 @@ PLACES: dict[str, ModelRules[Any]] = {}
 
 
 def require_each(place: str, rules: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse rules that are not for exactly what there is.
-
-    Raises
-    ------
-    TypeError
-        With the names of which there is one and not the other.
-    """
+    """Refuse rules that are not for exactly what there is."""
     odd = sorted(set(rules) ^ set(known))
     if odd:
         raise TypeError(f"rules for {place}: there is a rule or a definition of {', '.join(odd)}, not both")

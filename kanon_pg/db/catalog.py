@@ -145,13 +145,7 @@ class RelationFacts:
         return self.kind in ("r", "p")
 
     def column(self, name: str) -> ColumnFacts:
-        """Return a column by name.
-
-        Raises
-        ------
-        UnknownName
-            If the relation has no such column.
-        """
+        """Return a column by name."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -162,18 +156,7 @@ class RelationFacts:
         )
 
     def require_declared(self, names: Iterable[str]) -> None:
-        """Refuse a declaration that names what is no column any more.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Columns that the relation's declaration names.
-
-        Raises
-        ------
-        UnknownName
-            With what to do.
-        """
+        """Refuse a declaration that names what is no column any more."""
         have = {column.name for column in self.columns}
         for name in names:
             if name not in have:
@@ -193,13 +176,7 @@ def caller(db: Database) -> str:
 
 
 def server_function(db: Database, name: str) -> Identifier:
-    """Return a function that users call, where kanon has it: the search path could lead to somebody else's.
-
-    Raises
-    ------
-    DatabaseError
-        If the server does not have it.
-    """
+    """Return a function that users call, where kanon has it: a search path could lead to others'."""
     found = db.rows(statement("find_functions"))
     if not found:
         raise database_error(UNDEFINED_FUNCTION, f"function {name} does not exist")
@@ -207,18 +184,7 @@ def server_function(db: Database, name: str) -> Identifier:
 
 
 def requesting_role(db: Database, operation: str) -> str:
-    """Return the role that called the API function which a definer function serves, once per call.
-
-    Parameters
-    ----------
-    operation : str
-        What the API function wrote down.
-
-    Raises
-    ------
-    NotPermitted
-        If no such function was called in this transaction.
-    """
+    """Return the role that called the API function of an operation in this transaction, once per call."""
     found = db.rows(statement("take_request"), operation)
     if not found:
         raise NotPermitted("An inner function was called directly.", hint=f"Call kanon_{operation} instead.")
@@ -233,8 +199,6 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
     ----------
     relation : str
         A relation's name as SQL writes it (quoted if need be), or ``regclass`` text.
-    role : str, optional
-        Whose rights to report; the caller's unless given.
 
     Raises
     ------
@@ -285,8 +249,6 @@ def describe_readable(db: Database, relation: str | None, role: str) -> Relation
 
     Raises
     ------
-    InputError, UnknownName
-        As `describe`.
     NotPermitted
         If it may not.
     """
@@ -296,13 +258,7 @@ def describe_readable(db: Database, relation: str | None, role: str) -> Relation
 
 
 def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], role: str) -> None:
-    """Refuse unless a role may read the relation, or at least all of the columns.
-
-    Raises
-    ------
-    NotPermitted
-        If it may not.
-    """
+    """Refuse unless a role may read the relation, or at least all of the columns."""
     if relation.reachable and (relation.selectable or all(column.selectable for column in columns)):
         return
     grant = f"GRANT SELECT ON {relation.identifier} TO {Identifier((role,))};"
@@ -318,18 +274,7 @@ def require_equality(
     columns: tuple[ColumnFacts, ...],
     purpose: str = _LINKING,
 ) -> None:
-    """Refuse columns that GROUP BY and PARTITION BY cannot compare, as the planner finds by itself.
-
-    Parameters
-    ----------
-    purpose : str
-        What they are to do, for the sentence.
-
-    Raises
-    ------
-    UnsuitableColumn
-        Names the first column whose type has no equality or no order.
-    """
+    """Refuse columns that GROUP BY and PARTITION BY cannot compare, as the planner finds by itself."""
     if has_equality(db, columns):
         return
     for column in columns:

@@ -170,13 +170,7 @@ class Operation(Generic[Request]):
         return self._request(**self.read(*values))
 
     def statement(self, name: str, function: Identifier) -> Statement:
-        """Return the named statement that calls the SQL function, for `values`.
-
-        Parameters
-        ----------
-        name : str
-            Of a template with places for the ``function`` and its ``arguments``.
-        """
+        """Return the named statement that calls the SQL function, for `values`."""
         carried = [_carrier(argument.type) for argument in self.arguments.values()]
         types, made = zip(*carried, strict=True)
         arguments = _lines(
@@ -186,12 +180,7 @@ class Operation(Generic[Request]):
         return Statement(render(name, function=function, arguments=arguments).text, types, name)
 
     def values(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the parameters of `statement`.
-
-        Parameters
-        ----------
-        given : dict
-            All fields by name; a relation as its oid.
+        """Return the parameters of `statement` from all fields by name, a relation as its oid.
 
         Raises
         ------

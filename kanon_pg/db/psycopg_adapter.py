@@ -66,26 +66,14 @@ def _no_text(error: Exception) -> InputError:
 
 
 def check_open(connection: Connection) -> None:
-    """Refuse a connection that was closed, by its program or because it was lost.
-
-    Raises
-    ------
-    DatabaseError
-        Without a state of the server.
-    """
+    """Refuse a connection that was closed, by its program or because it was lost."""
     if connection.closed:
         raise DatabaseError("The connection is closed.", hint="Open another one.")
 
 
 @contextmanager
 def every_error_mapped() -> Iterator[None]:
-    """Raise psycopg's errors as this package's errors, cancellation, too: for the edge of a program.
-
-    Raises
-    ------
-    DatabaseError
-        Of state 57014 after a cancellation.
-    """
+    """Raise psycopg's errors as this package's errors, cancellation, too: for the edge of a program."""
     with mapped_errors():
         try:
             yield
@@ -178,33 +166,14 @@ def _in_unicode(connection: Connection) -> Connection:
 
 @contextmanager
 def connected(dsn: str = "", *, as_server: bool = False) -> Iterator[Connection]:
-    """Open a connection for as long as the block lasts; commit at its end, roll back if it fails.
-
-    Parameters
-    ----------
-    dsn, as_server
-        As of `connect`.
-
-    Raises
-    ------
-    InputError, DatabaseError
-        As of `connect`.
-    """
+    """Open a connection as `connect` does, for a block; commit at its end, roll back if it fails."""
     # a connection whose commit fails does not close itself
     with closing(connect(dsn, as_server=as_server)) as connection, connection:
         yield connection
 
 
 def connected_to(target: Any) -> Connection:
-    """Return a connection: the one that is given, or one of a DSN.
-
-    Raises
-    ------
-    InputError
-        If it is neither.
-    DatabaseError
-        As `connect`.
-    """
+    """Return a connection: the one that is given, or one of a DSN."""
     if isinstance(target, str):
         return connect(target)
     if not isinstance(target, psycopg.Connection):
@@ -289,13 +258,7 @@ class Endpoint:
 
 
 def endpoint(dsn: str) -> Endpoint:
-    """Open a connection and say where it led to.
-
-    Raises
-    ------
-    DatabaseError
-        If the server cannot be reached or refuses the login.
-    """
+    """Open a connection and say where it led to."""
     with connected(dsn) as connection:
         info = connection.info
         given = {option.keyword: option.val for option in connection.pgconn.info}
@@ -413,13 +376,7 @@ _ITEM = 8
 
 
 def binary_copy(columns: Sequence[PackedColumn]) -> bytes:
-    """Interleave packed columns into COPY's binary format by strided slices (no object per row).
-
-    Parameters
-    ----------
-    columns : sequence of PackedColumn
-        At least one, of equal length.
-    """
+    """Interleave packed columns of equal length into COPY's binary format, with no object per row."""
     count = len(columns[0].data) // _ITEM
     field = _ITEM + 4
     width = 2 + field * len(columns)

@@ -24,10 +24,6 @@ def request_of(kind: type[Request], arguments: Sequence[Any], options: Mapping[s
     ----------
     kind : type
         A dataclass whose fields say in an `kanon_pg.db.operation.Argument` what they are in SQL.
-    arguments : sequence
-        Values of its first fields.
-    options : mapping
-        Values of others by name.
 
     Raises
     ------
@@ -60,18 +56,7 @@ def request_of(kind: type[Request], arguments: Sequence[Any], options: Mapping[s
 
 
 def check_argument(name: str, kind: str, value: Any) -> None:
-    """Refuse a value that has another type than the argument has in SQL; None is NULL.
-
-    Parameters
-    ----------
-    kind : str
-        The type in SQL.
-
-    Raises
-    ------
-    InputError
-        With the name of the argument.
-    """
+    """Refuse a value that has another type than the argument has in SQL; None is NULL."""
     known = _TYPES.get(kind)
     if known is None or value is None:
         return

@@ -179,11 +179,6 @@ class SpiDatabase:
         """Refuse a statement that PL/Python would hand to the server in other characters.
 
         It hands texts over in UTF-8, whatever the encoding of the database; values of parameters it converts.
-
-        Raises
-        ------
-        InputError
-            With what to do.
         """
         if self._encoding != "UTF8" and not text.isascii():
             raise InputError(
@@ -364,13 +359,7 @@ def raise_to_sql(error: KanonError) -> NoReturn:
 
 
 def serve(operation: Callable[[SpiDatabase], Answer]) -> Answer:
-    """Run an operation on a database of this statement and map its errors.
-
-    Parameters
-    ----------
-    operation : callable
-        Receives the database, returns the function's result.
-    """
+    """Run an operation on a database of this statement and map its errors."""
     try:
         database = SpiDatabase()
         with created_here(database) if database.on_citus else nullcontext():

@@ -113,15 +113,7 @@ def _source(name: str) -> str:
 
 
 def render(name: str, /, **parts: Any) -> Fragment:
-    """Render a template to SQL text.
-
-    Parameters
-    ----------
-    name : str
-        Of a statement, or of a script: its file below ``sql`` without suffix.
-    **parts
-        Identifiers, literals, fragments, ints, or lists and records of these.
-    """
+    """Render a template, or a script by its file below ``sql`` without suffix, to SQL text."""
     source = _source(name)
     if _TAG.search(source) is None:
         return Fragment(source)

@@ -42,13 +42,7 @@ class ConnectionSlots:
         self._sessions: Counter[str] = Counter()
 
     def enter(self, address: str) -> tuple[ConnectionSlot, ConnectionSlot | None]:
-        """Give a new connection a slot.
-
-        Returns
-        -------
-        tuple of ConnectionSlot and (ConnectionSlot or None)
-            Its slot, and the one whose connection has to be closed for it; that one counts no more.
-        """
+        """Give a new connection a slot; return also that of the one to be closed for it."""
         entered = ConnectionSlot(address)
         leaving = None
         if len(self._unauthenticated) >= self._most_unauthenticated:
@@ -64,13 +58,7 @@ class ConnectionSlots:
         return next(slot for slot in self._unauthenticated if of_each[slot.address] == most)
 
     def require_free(self, address: str) -> None:
-        """Refuse a login for which there is no slot now.
-
-        Raises
-        ------
-        TooManyClients
-            If so many have logged in already, at all or from this address.
-        """
+        """Refuse a login while so many have logged in already, at all or from this address."""
         if self._sessions.total() >= self._connections:
             raise TooManyClients
         if self._sessions[address] >= self._per_address:

@@ -57,13 +57,7 @@ class Listener:
         return Path(self._host) / f".s.PGSQL.{self._port}"
 
     async def start(self) -> None:
-        """Begin to listen.
-
-        Raises
-        ------
-        ClusterError
-            If the address cannot be listened on.
-        """
+        """Begin to listen."""
         loop = asyncio.get_running_loop()
         try:
             if self._host.startswith("/"):
@@ -145,13 +139,7 @@ class GatewayOptions:
 
 
 def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """Return the settings of TLS for clients, None without a certificate.
-
-    Raises
-    ------
-    InputError
-        If the files cannot be used.
-    """
+    """Return the settings of TLS for clients, None without a certificate."""
     if certificate is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -182,13 +170,7 @@ def _tls_to_server(server: Endpoint) -> ssl.SSLContext | None:
 
 
 def require_private(host: str, *, encrypted: bool) -> None:
-    """Refuse to listen where passwords and answers could be read on the way.
-
-    Raises
-    ------
-    InputError
-        If the address is not on this machine only, and there is no TLS.
-    """
+    """Refuse to listen beyond this machine without TLS: passwords and answers could be read on the way."""
     if encrypted or host.startswith("/") or host == "localhost":
         return
     try:
@@ -203,13 +185,7 @@ def require_private(host: str, *, encrypted: bool) -> None:
 
 
 async def open_gateway(options: GatewayOptions) -> tuple[Listener, ProtectedNames]:
-    """Start a gateway; `Listener.stop` and `ProtectedNames.close` end it.
-
-    Raises
-    ------
-    KanonError
-        If the database cannot be read, or the address cannot be listened on.
-    """
+    """Start a gateway; `Listener.stop` and `ProtectedNames.close` end it."""
     tls = tls_for_clients(options.certificate, options.key)
     require_private(options.host, encrypted=tls is not None)
     names = ProtectedNames(options.dsn)

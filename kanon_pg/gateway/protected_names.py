@@ -31,13 +31,7 @@ class ProtectedNames:
         self._lock = asyncio.Lock()
 
     async def start(self) -> None:
-        """Read the names for the first time.
-
-        Raises
-        ------
-        KanonError
-            If they cannot be read, or kanon_pg is not installed.
-        """
+        """Read the names for the first time."""
         self._names = await asyncio.to_thread(self._read, first=True)
 
     async def current(self) -> frozenset[str]:

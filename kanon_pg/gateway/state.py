@@ -61,13 +61,7 @@ class GatewayState:
 
 
 async def connect(upstream: Upstream) -> Wire:
-    """Open a connection to the server, with TLS if there are settings for it.
-
-    Raises
-    ------
-    OSError
-        If it cannot be reached, or refuses TLS.
-    """
+    """Open a connection to the server, with TLS if there are settings for it."""
     loop = asyncio.get_running_loop()
     if upstream.host.startswith("/"):
         path = f"{upstream.host}/.s.PGSQL.{upstream.port}"

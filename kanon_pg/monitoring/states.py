@@ -51,13 +51,7 @@ def health(db: Database) -> list[HealthState]:
 
 
 def history(db: Database, most: int | None = None) -> list[HistoryEntry]:
-    """Return the last entries of the history, the latest last; all of them without `most`.
-
-    Raises
-    ------
-    InputError
-        If `most` is below 1.
-    """
+    """Return the last entries of the history, the latest last; all of them without `most`."""
     if most is not None and most < 1:
         raise InputError("The number of entries must be at least 1.", hint="Leave it out for all of them.")
     rows = db.rows(statement("list_history"), most)

@@ -24,13 +24,7 @@ _MODULES_BETWEEN_CHECKPOINTS = 8
 
 
 class _Attentive:
-    """A finder of modules that finds none, and lets the user cancel between two of them.
-
-    Parameters
-    ----------
-    checkpoint : callable
-        Raises if the user cancelled.
-    """
+    """A finder of modules that finds none; its `checkpoint` lets the user cancel between two of them."""
 
     def __init__(self, checkpoint: Callable[[], object]) -> None:
         self._checkpoint = checkpoint
@@ -53,15 +47,7 @@ _refuse: Callable[[ImportError], object] = _reraise
 
 
 def prepare(checkpoint: Callable[[], object], refuse: Callable[[ImportError], object]) -> None:
-    """Say what is done while a module is imported.
-
-    Parameters
-    ----------
-    checkpoint : callable
-        Raises if the user cancelled.
-    refuse : callable
-        Raises the error that a user sees if a library is missing.
-    """
+    """Say what is done while a module is imported, and which error a user sees if a library is missing."""
     global _checkpoint, _refuse
     _checkpoint, _refuse = checkpoint, refuse
 

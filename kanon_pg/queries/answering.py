@@ -91,13 +91,7 @@ class Understood:
 
 
 def understand(db: Database, request: QueryRequest, role: str) -> Understood:
-    """Read a query.
-
-    Raises
-    ------
-    Refusal
-        If it cannot be answered.
-    """
+    """Read a query; a `Refusal` says why it cannot be answered."""
     scanned = take_out_constants(scan(request.text), request.parameters)
     facts = load_facts(db, request.text, request.search_path, role)
     query = cut(parse(scanned), facts, scanned.constants)

@@ -132,10 +132,7 @@ class Asking:
     def withholding(self, entries: Mapping[int, int]) -> Iterator[None]:
         """End the query's entries, by the space of people, as withheld if something goes wrong.
 
-        Raises
-        ------
-        AnswerWithheld
-            For everything but a cancellation.
+        A cancellation alone passes as it is.
         """
         try:
             yield
@@ -148,13 +145,7 @@ class Asking:
             raise withheld() from None
 
     def require_few(self, rows: Sequence[object]) -> None:
-        """Refuse more rows than one answer may have.
-
-        Raises
-        ------
-        LimitExceeded
-            There are more.
-        """
+        """Refuse more rows than one answer may have."""
         if len(rows) > self.most_rows:
             raise LimitExceeded("The answer has too many rows.", hint="Ask for fewer.")
 

@@ -44,11 +44,6 @@ def answer_exactly(
 ) -> dict[str, BlockAnswer]:
     """Answer blocks together, as one query.
 
-    Parameters
-    ----------
-    kinds : Mapping of str to Mapping
-        Types of keys and figures, by the name of the block.
-
     Raises
     ------
     AnswerWithheld
@@ -113,10 +108,7 @@ def _judged(
 ) -> list[list[Values]] | None:
     """Return the rows of blocks that are shown, and record them; None if the answer is withheld.
 
-    Raises
-    ------
-    _AskedAgain
-        If a stored answer is shown instead; what was recorded is not shown then.
+    `_AskedAgain` has a stored answer to be shown instead; what was recorded is not shown then.
     """
     judgements = []
     for one in blocks:

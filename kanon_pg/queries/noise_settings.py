@@ -72,13 +72,7 @@ _NEEDED = ("epsilon", "delta", "rows_per_person", "groups_per_person")
 
 
 def noise_settings(given: Any) -> NoiseSettings:
-    """Return the settings that an option or the database gives.
-
-    Raises
-    ------
-    InputError
-        With a sentence for the first thing that is wrong.
-    """
+    """Return the settings that an option or the database gives; refuse the first thing that is wrong."""
     if not isinstance(given, Mapping):
         raise InputError("Option noise must be null or a JSON object.", hint=_EXAMPLE)
     for name, value in given.items():

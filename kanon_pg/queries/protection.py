@@ -128,13 +128,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
-    """Disable queries on a relation and revoke the rights granted for them; the record of answers stays.
-
-    Raises
-    ------
-    UnknownName
-        If the relation does not exist or answers no queries.
-    """
+    """Disable queries on a relation and revoke the rights granted for them; the record of answers stays."""
     facts = describe(db, relation, role)
     require_readable(facts, facts.columns, role)
     if not db.rows(statement("forget_protection"), facts.oid):

@@ -84,20 +84,7 @@ _RULES: Mapping[str, tuple[OptionTest, str]] = {
 
 
 def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules:
-    """Return the rules from the arguments of ``kanon_protect``.
-
-    Parameters
-    ----------
-    k : Any
-        2 to 100.
-    options : Any
-        A mapping with fields of `ProtectionRules`, or None.
-
-    Raises
-    ------
-    InputError
-        With a sentence for the first thing that is wrong.
-    """
+    """Return the rules from the arguments of ``kanon_protect``; refuse the first thing that is wrong."""
     if not is_integer(2, 100)(k):
         raise InputError(
             "k must be a whole number from 2 to 100.",

@@ -33,13 +33,7 @@ class Asker:
 
 
 def given_text(text: Any) -> str:
-    """Return the text of a query.
-
-    Raises
-    ------
-    InputError
-        If it is none, or has nothing in it.
-    """
+    """Return the text of a query; refuse what is none, or has nothing in it."""
     if text is None or (isinstance(text, str) and not text.strip()):
         raise InputError(
             "There is no query: the text is NULL or empty.",
@@ -51,13 +45,7 @@ def given_text(text: Any) -> str:
 
 
 def given_texts(argument: str, values: Any) -> tuple[str | None, ...]:
-    """Return a list of texts; NULL is an empty one.
-
-    Raises
-    ------
-    InputError
-        If it is no plain list of texts.
-    """
+    """Return a plain list of texts; NULL is an empty one."""
     if values is None:
         return ()
     is_list = isinstance(values, Sequence) and not isinstance(values, str | bytes)
@@ -96,13 +84,7 @@ def withheld() -> AnswerWithheld:
 
 
 def refused(findings: Sequence[Finding]) -> QueryRefused:
-    """Return the refusal that says everything that was found in a query's text.
-
-    Parameters
-    ----------
-    findings : sequence of Finding
-        At least one; the first gives the message.
-    """
+    """Return the refusal that says everything that was found in a text, the first as its message."""
     first = findings[0]
     lines = [f"{finding.code} at {finding.place}: {finding.sentence}" for finding in findings[:_MOST_SHOWN]]
     return QueryRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)

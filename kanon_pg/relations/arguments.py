@@ -59,13 +59,7 @@ def check_choice(argument: str, given: Any, known: Sequence[str]) -> None:
 
 
 def check_keys(what: str, given: Any, keys: Sequence[str], example: str) -> None:
-    """Refuse what is no JSON object, or has other keys than some.
-
-    Raises
-    ------
-    InputError, UnknownName
-        With an example, or the keys there are.
-    """
+    """Refuse what is no JSON object, or has other keys than some."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} must be a JSON object.", hint=example)
     for key in given:
@@ -74,13 +68,7 @@ def check_keys(what: str, given: Any, keys: Sequence[str], example: str) -> None
 
 
 def check_whole(what: str, value: Any, least: int, hint: str, *, most: int = MOST_INTEGER) -> None:
-    """Refuse what is no integer between two bounds, both included.
-
-    Raises
-    ------
-    InputError
-        With the bounds.
-    """
+    """Refuse what is no integer between two bounds, both included."""
     if not is_whole(value):
         raise InputError(f"{what} must be an integer.", hint=hint)
     if not least <= value <= most:
@@ -88,13 +76,7 @@ def check_whole(what: str, value: Any, least: int, hint: str, *, most: int = MOS
 
 
 def check_share(what: str, value: Any, hint: str) -> None:
-    """Refuse what is no number from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        With an example.
-    """
+    """Refuse what is no number from 0 to 1."""
     if not (is_number(value) and 0 <= value <= 1):
         raise InputError(f"{what} must be a number from 0 to 1.", hint=hint)
 

@@ -31,13 +31,7 @@ class SupersededRelease:
 
 
 def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool = False) -> SupersededRelease:
-    """Remove a record, so that another can have its name; readers notice nothing until `drop_superseded`.
-
-    Parameters
-    ----------
-    keep_versions : bool
-        Whether the versions that were remembered stay, because a further one follows.
-    """
+    """Remove a record, so that another can have its name; readers notice nothing until `drop_superseded`."""
     superseded = SupersededRelease(record, forget_series(db, record.name), forget_tables(db, record.name))
     if not keep_versions:
         forget_versions(db, record.name, remembered_versions(db, record.name))
@@ -46,13 +40,7 @@ def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool =
 
 
 def drop_superseded(db: Database, superseded: SupersededRelease, *, shown: Sequence[str] = ()) -> None:
-    """Drop the relations of a release that is no longer shown.
-
-    Parameters
-    ----------
-    shown : sequence of str
-        Views of further tables that show something else by now; the others are dropped.
-    """
+    """Drop the relations of a release that is no longer shown, but for views that show something else."""
     record = superseded.record
     drop_tables(db, superseded.tables, but=shown)
     # Dropping a base table with CASCADE takes the storage along, but not the mapping.

@@ -67,18 +67,11 @@ def compile_ahead(
     ----------
     progress : callable
         Called with what is done and the share done, from several threads, one at a time.
-    sets : collection of str
-        Names of `KERNELS`: what to compile.
 
     Returns
     -------
     CompilationReport
         The store is beside the package or, if this account may not write there, the account's own.
-
-    Raises
-    ------
-    KanonError
-        A worker cannot be started, or failed.
     """
     store = own_store()
     if is_trusted(store) and all(is_complete(one, (store,)) for one in (*sets, _templates())):
@@ -98,13 +91,7 @@ def compile_ahead(
 
 
 def share_compiled(package: Path) -> None:
-    """Give a copy of this package the sets that this one has compiled.
-
-    Parameters
-    ----------
-    package : Path
-        Folder of the copy, of the same sources; this account may write there.
-    """
+    """Give a copy of this package the sets that this one has compiled."""
     with _working_folder() as own:
         among = folders(own)
         if done := _complete(among):
@@ -165,11 +152,6 @@ class _Report:
     """Reports the share done: of all kernels or, because a set has some of them alone, of the sets.
 
     Which kernels a set has is known when it is compiled; what a worker reports is the name of one.
-
-    Parameters
-    ----------
-    sets : int
-        How many are compiled.
     """
 
     def __init__(self, progress: Callable[[str, float | None], None], sets: int) -> None:

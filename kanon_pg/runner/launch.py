@@ -52,13 +52,7 @@ _BOOT = (
 
 
 class LaunchError(Exception):
-    """A worker cannot be started; its session raises that as the error of its own kind.
-
-    Parameters
-    ----------
-    message, detail, hint : str
-        As in `kanon_pg.errors.KanonError`.
-    """
+    """A worker cannot be started; its session raises that as the error of its own kind."""
 
     def __init__(self, message: str, *, detail: str, hint: str) -> None:
         super().__init__(message)
@@ -87,13 +81,6 @@ class Worker:
     """A running worker process and this end of its channel.
 
     It ends with this object: when `end` is called, when the object is collected, when Python exits.
-
-    Parameters
-    ----------
-    channel : socket
-        This end of the pair.
-    code : CodeFolder or None
-        The worker's own folder for compiled code.
     """
 
     def __init__(
@@ -118,20 +105,7 @@ class Worker:
 
 
 def start_process(code: CodeFolder | None = None, *, prepared: str | None = None) -> Worker:
-    """Start a worker for solving and return at once; it loads a module while the caller goes on.
-
-    Parameters
-    ----------
-    code : CodeFolder, optional
-        Its own folder for compiled code; this account's unless given.
-    prepared : str, optional
-        The module that its first job needs; the solvers' unless given.
-
-    Raises
-    ------
-    LaunchError
-        There is no interpreter or library for it, or the system starts no process.
-    """
+    """Start a worker for solving and return at once; it loads a module while the caller goes on."""
     code = own_folder() if code is None else code
     try:
         path = python_path()
@@ -152,13 +126,7 @@ def start_process(code: CodeFolder | None = None, *, prepared: str | None = None
 
 
 def start(program: WorkerProgram) -> Worker:
-    """Start a worker and return at once.
-
-    Raises
-    ------
-    LaunchError
-        There is no interpreter for it, or the system starts no process.
-    """
+    """Start a worker and return at once."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         try:
@@ -176,11 +144,6 @@ def interpreter() -> str:
 
     Inside a PostgreSQL backend ``sys.executable`` is the first ``python3`` on the server's ``PATH``, if any,
     and may be of another version than the library that PL/Python is linked with.
-
-    Raises
-    ------
-    LaunchError
-        There is none.
     """
     name = f"python{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}"
     if sys.executable and Path(sys.executable).resolve().name == name:
@@ -196,18 +159,7 @@ def interpreter() -> str:
 
 
 def python_path(libraries: Sequence[str] | None = None) -> list[str]:
-    """Return the folders of this package and of libraries; none of these is imported.
-
-    Parameters
-    ----------
-    libraries : sequence of str, optional
-        The solvers' unless given.
-
-    Raises
-    ------
-    LaunchError
-        A library is not installed where this process looks.
-    """
+    """Return the folders of this package and of libraries; none of these is imported."""
     folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
     for library in SOLVER_LIBRARIES if libraries is None else libraries:
         folder = folder_of(library)
@@ -224,10 +176,7 @@ def python_path(libraries: Sequence[str] | None = None) -> list[str]:
 def folder_of(library: str) -> str | None:
     """Return the folder from which a package or module is imported, None if there is none.
 
-    Parameters
-    ----------
-    library : str
-        A name, with dots if it is part of a namespace package, which alone is imported.
+    Of a name with dots the namespace package alone is imported.
     """
     try:
         found = importlib.util.find_spec(library)

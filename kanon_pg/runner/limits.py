@@ -82,11 +82,6 @@ def default_memory_budget(root: Path = Path("/")) -> int:
 
     Available is the least of what the machine reports and of what each enclosing control group has
     left; file cache counts as available.
-
-    Parameters
-    ----------
-    root : Path
-        Where ``/proc`` and ``/sys`` are looked for.
     """
     available = [_available_on_machine(root), *_available_in_groups(root)]
     return int(min(available) * _SHARE_OF_AVAILABLE)

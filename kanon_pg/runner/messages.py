@@ -42,10 +42,6 @@ class Message:
 
     Parameters
     ----------
-    kind : str
-        What the message is.
-    fields : dict
-        Its plain JSON values.
     descriptor : int or None
         The memory file that holds the parts.
     """
@@ -92,15 +88,7 @@ class Message:
         return [_read(file, size, end - size, tick) for size, end in self._bounds()]
 
     def map_parts(self) -> list[memoryview]:
-        """Return read-only views of the parts, in memory shared with the sender.
-
-        Raises
-        ------
-        MessageError
-            The parts are not all there.
-        OSError
-            The address space does not hold them.
-        """
+        """Return read-only views of the parts, which must all be there, in memory shared with the sender."""
         file = self._checked_file()
         whole = memoryview(mmap.mmap(file, sum(self.sizes), prot=mmap.PROT_READ))
         return [whole[end - size : end] for size, end in self._bounds()]
@@ -127,22 +115,7 @@ class Attachment:
 def attachment(
     parts: Sequence[bytes | memoryview], *, tick: Callable[[], None] = lambda: None
 ) -> Iterator[Attachment]:
-    """Copy parts into a memory file that exists within the block.
-
-    Parameters
-    ----------
-    parts : sequence of bytes
-        Bulk data, of any length.
-    tick : callable
-        Called after every `CHUNK_BYTES` that were copied; may raise.
-
-    Raises
-    ------
-    MemoryExceeded
-        The system has no memory for them.
-    SharingError
-        The system opens no more files.
-    """
+    """Copy parts, with a `tick` for each `CHUNK_BYTES`, into a memory file that exists within the block."""
     try:
         file = os.memfd_create("kanon", os.MFD_CLOEXEC)
     except OSError as error:
@@ -158,24 +131,7 @@ def attachment(
 def send(
     channel: socket.socket, kind: str, fields: Mapping[str, Any], attached: Attachment | None = None
 ) -> None:
-    """Send one message.
-
-    Parameters
-    ----------
-    channel : socket
-        One end of the pair.
-    kind : str
-        What the message is.
-    fields : mapping
-        Plain JSON values, short.
-
-    Raises
-    ------
-    OSError
-        The other end is closed.
-    MessageError
-        `fields` are too long.
-    """
+    """Send one message with short fields of plain JSON values."""
     sizes = attached.sizes if attached else ()
     text = json.dumps({"kind": kind, "fields": dict(fields), "sizes": sizes}).encode()
     if len(text) > MAX_MESSAGE_BYTES:
@@ -186,13 +142,7 @@ def send(
 
 
 def receive(channel: socket.socket) -> Message | None:
-    """Wait for one message and return it; None if the other end is closed.
-
-    Raises
-    ------
-    MessageError
-        What arrived is not a message.
-    """
+    """Wait for one message and return it; None if the other end is closed."""
     room = socket.CMSG_LEN(array.array("i").itemsize)
     try:
         # Not socket.recv_fds: in Python 3.11 it drops its flags, and with them close-on-exec.

@@ -93,23 +93,7 @@ def audit_in_worker(
     arguments: Mapping[str, Any],
     caller: Caller,
 ) -> dict[str, Any]:
-    """Have a task of an audit done in this session's worker.
-
-    Parameters
-    ----------
-    task : str
-        A task of `kanon_pg.worker.audit.auditor`.
-
-    Returns
-    -------
-    dict
-        What the task answers, plain JSON values.
-
-    Raises
-    ------
-    KanonError
-        As in `solve_in_worker`.
-    """
+    """Have a task of `kanon_pg.worker.audit.auditor` done in this session's worker; return its answer."""
     buffers = [list(table.buffers()) for table in tables]
     headers = [[table.header(), len(own)] for table, own in zip(tables, buffers, strict=True)]
     request = {"task": task, "tables": headers, "arguments": dict(arguments)}
@@ -122,13 +106,7 @@ def group_in_worker(
     task: GroupingTask,
     caller: Caller,
 ) -> GroupingAnswer:
-    """Have the values of one attribute grouped in this session's worker.
-
-    Raises
-    ------
-    KanonError
-        As in `solve_in_worker`.
-    """
+    """Have the values of one attribute grouped in this session's worker."""
     parts = [json.dumps(task.header()).encode(), *task.buffers()]
     values = len(task.arrays["weights"][1])
     job = Job("group", parts, caller)
@@ -140,13 +118,7 @@ def certify_in_worker(
     task: CertificateTask,
     caller: Caller,
 ) -> str:
-    """Have the certificate of a release written in this session's worker; returns it as text.
-
-    Raises
-    ------
-    KanonError
-        As in `solve_in_worker`.
-    """
+    """Have the certificate of a release written in this session's worker; returns it as text."""
     header = json.dumps([row_types.header(), task.header()]).encode()
     parts = [header, *row_types.buffers(), *task.mapping.buffers()]
     job = Job("certify", parts, caller)
@@ -157,18 +129,7 @@ def compile_solvers(
     kernels: str,
     caller: Caller,
 ) -> None:
-    """Compile solvers for this account unless that was done before; takes a minute or two then.
-
-    Parameters
-    ----------
-    kernels : str
-        A name of `kanon_pg.core.solving.KERNELS`.
-
-    Raises
-    ------
-    KanonError
-        As in `solve_in_worker`.
-    """
+    """Compile solvers for this account unless that was done before; takes a minute or two then."""
     if not solvers_are_compiled(kernels):
         job = Job("compile", [b""], caller, {"kernels": kernels})
         _done(job, "names", lambda _answer: None)
@@ -220,13 +181,7 @@ def _certified(answer: Message, checkpoint: Callable[[], None]) -> str:
 
 
 def memory_budget(db: Database) -> int:
-    """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine.
-
-    Raises
-    ------
-    InputError
-        If the setting is not a memory size.
-    """
+    """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine."""
     setting = db.row(statement("session_settings"))["memory_budget"]
     return parse_memory_size(setting) if setting else default_memory_budget()
 
@@ -242,17 +197,7 @@ COMPILED = {
 
 
 def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
-    """Compile solvers unless that was done ahead; the time limit is not for that.
-
-    Parameters
-    ----------
-    db : Database
-        Its user gets a notice of what takes so long.
-    memory_bytes : int
-        Budget of the worker.
-    kernels : str
-        A name of `kanon_pg.core.solving.KERNELS`.
-    """
+    """Compile solvers, with a notice of what takes so long, unless that was done; no limit is for that."""
     if not solvers_are_compiled(kernels):
         db.notice(
             f"Compiling {COMPILED[kernels]}, for this account of the operating system alone; this takes a "

@@ -85,13 +85,7 @@ class WorkerKind:
 
 
 class Session(threading.local):
-    """The worker of one kind of this thread; a PostgreSQL backend has one thread.
-
-    Parameters
-    ----------
-    start : callable
-        Starts a worker.
-    """
+    """The worker of one kind of this thread; a PostgreSQL backend has one thread."""
 
     worker: Worker | None = None
 
@@ -103,16 +97,6 @@ class Session(threading.local):
         """Return the worker, which is started if there is none, without waiting for it.
 
         It loads its libraries, some tenths of a second, while the caller does something else.
-
-        Parameters
-        ----------
-        **chosen
-            Given to what starts a worker.
-
-        Raises
-        ------
-        KanonError
-            The worker cannot be started.
         """
         worker = self.worker
         if worker is None or not worker.is_usable():
@@ -125,15 +109,7 @@ class Session(threading.local):
 
     @contextmanager
     def attached(self, parts: Sequence[bytes], tick: Callable[[], None]) -> Iterator[Attachment]:
-        """Copy parts to where the worker reads them; see `kanon_pg.runner.messages.attachment`.
-
-        Raises
-        ------
-        MemoryExceeded
-            The system has no memory for them.
-        KanonError
-            The system opens no more files.
-        """
+        """Copy parts to where the worker reads them; see `kanon_pg.runner.messages.attachment`."""
         try:
             with attachment(parts, tick=tick) as made:
                 del parts  # nor does this frame keep what was copied
@@ -263,13 +239,7 @@ class Session(threading.local):
 
 
 def parsed(parse: Callable[[], Parsed]) -> Parsed:
-    """Return what `parse` makes of an answer.
-
-    Raises
-    ------
-    MessageError
-        It raised what wrong fields of a message make it raise.
-    """
+    """Return what `parse` makes of an answer; what wrong fields make it raise is a MessageError."""
     try:
         return parse()
     except (KeyError, TypeError, ValueError) as error:

@@ -17,12 +17,8 @@ from kanon_pg.errors import InputError
 def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file beside `path` that takes its place if the block succeeds.
 
-    A pipe or a device (``/dev/stdout``) is written to as it is: nothing could take its place.
-
-    Parameters
-    ----------
-    private : bool
-        Whether this account alone may read the file, from its beginning on.
+    A pipe or a device (``/dev/stdout``) is written to as it is: nothing could take its place. A `private`
+    file is readable to this account alone, from its beginning on.
     """
     try:
         if path.exists() and not path.is_file():
@@ -37,13 +33,7 @@ def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Itera
 
 @contextmanager
 def complete_or_absent_folder(path: Path) -> Iterator[Path]:
-    """Make a folder beside `path` that takes its place if the block succeeds.
-
-    Raises
-    ------
-    InputError
-        If there is something already, but for an empty folder.
-    """
+    """Make a folder beside `path` that takes its place, or that of an empty one, if the block succeeds."""
     part = path.parent / f".{secrets.token_hex(8)}.part"
     try:
         if path.exists() and (not path.is_dir() or any(path.iterdir())):

@@ -70,16 +70,6 @@ def published(
 
     A snapshot would not do: of a release that was published after it, it sees the new storage, and no rows in
     it. Locks of reading are what publishing and refreshing wait for; who was first is seen by looking again.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Each its name, or its view as in SQL.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such release, or none at all.
     """
     with connection.transaction():
         db = PsycopgDatabase(connection)

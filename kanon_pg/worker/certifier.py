@@ -54,8 +54,6 @@ def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress
     row_types : PackedRowTypes
         Those of the base relation as it is now, with the entity, sensitive columns and hierarchies of the
         release.
-    progress : callable, optional
-        Called with the phase and the share done; whatever it raises cancels.
 
     Raises
     ------

@@ -28,13 +28,7 @@ class ClassTable:
 
 
 def classes_of(table: RowTypeTable, assigned: NDArray[np.int64]) -> ClassTable:
-    """Return the classes that arise when every row type is suppressed by its vector.
-
-    Parameters
-    ----------
-    assigned : ndarray of int64, shape (n,)
-        Bit mask of suppressed columns of each row type.
-    """
+    """Return the classes that arise when every row type is suppressed by its vector."""
     keys = mix(assigned.view(np.uint64))
     for column in range(table.width):
         keys += np.where((assigned >> column) & 1 == 0, table.hashes[column], np.uint64(0))

@@ -46,17 +46,10 @@ _watchers: list[Callable[[str], None]] = []
 
 
 def kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Compile a function on NumPy arrays to machine code that runs without the interpreter lock.
+    """Compile a function to machine code that runs without the interpreter lock.
 
-    Parameters
-    ----------
-    function : callable
-        A function within numba's nopython subset.
-
-    Returns
-    -------
-    callable
-        The same function, compiled at its first call for each signature and kept on disk.
+    It works on NumPy arrays, within numba's nopython subset; it is compiled at its first call for each
+    signature and kept on disk.
     """
     # Explicit: a kernel compiled within an inner one would inherit that references are not counted, and fail.
     return cast("Callable[Arguments, Returned]", _Kernel(function, {}, _OPTIONS | {"_nrt": True}))
@@ -66,18 +59,8 @@ def inner_kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments,
     """Compile a function that kernels call millions of times, without counting references to its arrays.
 
     Numba counts references to an array whenever it is taken out of a named tuple; in short functions the
-    atomic counters cost more than the work, and all of them are compiled.
-
-    Parameters
-    ----------
-    function : callable
-        A function within numba's nopython subset that creates no array and keeps none: it works on the
-        arrays of its caller.
-
-    Returns
-    -------
-    callable
-        The same function, compiled as `kernel` does.
+    atomic counters cost more than the work, and all of them are compiled. So the function must create no
+    array and keep none.
     """
     return cast("Callable[Arguments, Returned]", _Kernel(function, {}, _OPTIONS | {"_nrt": False}))
 

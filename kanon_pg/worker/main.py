@@ -47,31 +47,7 @@ def main(
     idle_seconds: float,
     temporary_folder: str | None,
 ) -> None:
-    """Serve the parent until it closes its end of the channel or has been silent for too long.
-
-    Parameters
-    ----------
-    channel : int
-        Descriptor of this end of the pair.
-    parent : int
-        Process id of the parent.
-    solver : str
-        Module whose function ``solve`` is called.
-    auditor : str
-        Module whose function ``work`` is called for audits.
-    grouper : str
-        Module whose function ``work`` is called to group the values of one attribute.
-    certifier : str
-        Module whose function ``certify`` writes the certificate of a release.
-    warm_up : str
-        Module whose function ``warm_up`` compiles the solvers.
-    prepared : str
-        Module to load before the first job.
-    idle_seconds : float
-        How long to wait for a job.
-    temporary_folder : str or None
-        Folder to remove at the end.
-    """
+    """Serve the parent until it closes its end of the channel or has been silent for too long."""
     ignore_signals()
 
     def work(job: Message, connection: socket.socket) -> Reply:

@@ -96,13 +96,6 @@ class Utility:
 def utility(packed: PackedRowTypes, parts: RowTypeTable, vector: NDArray[np.int64]) -> Utility:
     """Measure what a solution tells about each quasi-identifier, NULL being a value like others.
 
-    Parameters
-    ----------
-    parts : RowTypeTable
-        The parts of these row types that the solution has.
-    vector : ndarray of int64, shape (n,)
-        Pattern vector of each part: the level of each column.
-
     Notes
     -----
     O(m (n + d h)) for n parts, m columns and hierarchies of height h over d values.

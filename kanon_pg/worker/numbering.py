@@ -9,19 +9,7 @@ from kanon_pg.worker.compiled import kernel
 
 
 def number_values(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the distinct values from 0 in ascending order.
-
-    Parameters
-    ----------
-    values : ndarray of int64, shape (n,)
-        In either byte order.
-
-    Returns
-    -------
-    numbers : ndarray of int64, shape (n,)
-        Number of each value.
-    first : ndarray of int64, shape (d,)
-        Place of the first occurrence of each distinct value.
+    """Number the distinct values from 0 in ascending order; return also where each occurs first.
 
     Notes
     -----

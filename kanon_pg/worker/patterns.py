@@ -55,13 +55,7 @@ class PatternMask:
 
 
 def suppression_costs(vectors: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what one row costs under each vector: the sum of the weights of its suppressed columns.
-
-    Parameters
-    ----------
-    vectors : ndarray of int64, shape (p,)
-    weights : ndarray of float64, shape (m,)
-    """
+    """Return what one row costs under each vector: the sum of the weights of its suppressed columns."""
     costs = np.zeros(vectors.size, dtype=np.float64)
     for column, weight in enumerate(weights):
         costs += np.where((vectors >> column) & 1 == 1, weight, 0.0)
@@ -93,9 +87,6 @@ def bounded_patterns(
 
     Parameters
     ----------
-    vectors : ndarray of int64
-    note : str
-        Says that the mask is bounded.
     outside : float
         No vector that is left out costs less.
     """

@@ -171,8 +171,6 @@ class RowTypeTable:
 
         Parameters
         ----------
-        row_type : ndarray of int64, shape (q,)
-            Position of the row type of each part.
         rows : ndarray of int64, shape (q,)
             Rows of each part; every row is a person.
 

@@ -57,19 +57,7 @@ class Service:
 
 
 def serve(service: Service, connection: socket.socket, parent: int, idle_seconds: float) -> None:
-    """Do jobs until the parent closes its end of the channel or has been silent for too long.
-
-    Parameters
-    ----------
-    service : Service
-        What is done.
-    connection : socket
-        This end of the pair.
-    parent : int
-        Process id of the parent.
-    idle_seconds : float
-        How long to wait for a job.
-    """
+    """Do jobs until the parent closes its end of the channel or has been silent for too long."""
     with suppress(BrokenPipeError, ConnectionResetError):  # the parent has ended, nobody else reads answers
         send(connection, "ready", {})
         with suppress(Exception):  # it is tried again for the job, whose answer can report it

@@ -26,13 +26,7 @@ class Solution:
 
     @classmethod
     def undivided(cls, table: RowTypeTable, assigned: NDArray[np.int64]) -> Solution:
-        """Return the solution that gives all rows of each row type one vector.
-
-        Parameters
-        ----------
-        assigned : ndarray of int64, shape (n,)
-            Bit mask of suppressed columns of each row type.
-        """
+        """Return the solution that gives all rows of each row type one vector."""
         return cls(np.arange(len(table)), assigned, table.rows)
 
     @classmethod
@@ -68,13 +62,7 @@ class Solution:
         return float((suppression_costs(self.vector, weights) * self.rows).sum())
 
     def parts_of(self, table: RowTypeTable) -> RowTypeTable:
-        """Return the table with one row type per part.
-
-        Raises
-        ------
-        SolverError
-            Rows are lost or invented, or a row type with people to be told apart is divided.
-        """
+        """Return the table with one row type per part."""
         held = np.bincount(self.row_type, weights=self.rows, minlength=len(table))
         if held.size != len(table) or not np.array_equal(held, table.rows) or (self.rows < 1).any():
             raise SolverError("The solution does not hold every row exactly once.", hint=DEFECT)

@@ -44,22 +44,10 @@ _SECONDS = 0.02
 
 
 def warm_up(kernels: str, report: Callable[[str], None] = lambda name: None) -> tuple[str, ...]:
-    """Run every kernel of a set on tiny tables, with and without an entity.
+    """Run every kernel of a set of `KERNELS` on tiny tables, with and without an entity; return the files.
 
     Compiled kernels are kept on disk (see `kanon_pg.worker.compiled`), so one call per installation suffices;
     it takes up to a minute the first time and a second or two afterwards.
-
-    Parameters
-    ----------
-    kernels : str
-        A name of `kanon_pg.core.solving.KERNELS`.
-    report : callable
-        Called with the name of each kernel that has become ready.
-
-    Returns
-    -------
-    tuple of str
-        The names of the files with the compiled code.
     """
     with watched(report):
         _SETS[kernels]()

@@ -31,19 +31,10 @@ class ServerAccount:
     """`uid`, `gid`: numbers of the user and of its main group."""
 
     def run(self, command: Sequence[str | Path], *, folder: Path, text: str | None = None) -> str:
-        """Run a program as this account and return what it printed.
+        """Run a program, without a shell, as this account and return what it printed.
 
         The program gets a clean environment, because variables such as PGDATA or PYTHONPATH of the
-        person who starts a server must not decide what the server does.
-
-        Parameters
-        ----------
-        command : sequence of str or Path
-            Program and arguments; no shell is involved.
-        folder : Path
-            Working directory, readable for the account.
-        text : str, optional
-            Standard input; empty if left out.
+        person who starts a server must not decide what the server does. `folder` must be readable to it.
 
         Raises
         ------
@@ -82,11 +73,6 @@ class ServerAccount:
 
         Root does not write below a folder of the account itself: a link planted there would make it
         write anywhere.
-
-        Raises
-        ------
-        ClusterError
-            If the file cannot be written.
         """
         script = 'cat > "$1.new" && mv -f "$1.new" "$1"'
         self.run(["/bin/sh", "-c", script, "sh", file], folder=file.parent, text=content)
@@ -156,13 +142,7 @@ _UNFIT = set(b",'\"\\\n")
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a cluster, if it is one.
-
-    Raises
-    ------
-    InputError
-        If it is anything but 1 to 40 lower-case letters, digits, ``_`` and ``-`` (it names a folder).
-    """
+    """Return the name, which names a folder; refuse any but 1 to 40 of a to z, digits, ``_`` and ``-``."""
     if not _NAME.fullmatch(name):
         raise InputError(
             "This is not a name for a private server.",
@@ -191,13 +171,6 @@ def socket_folder(cluster_folder: Path, uid: int) -> Path:
 
     A path is unfit if the socket's path would be longer than the operating system allows, or if it holds
     a character with a meaning in a list of hosts.
-
-    Parameters
-    ----------
-    cluster_folder : Path
-        The cluster's own folder.
-    uid : int
-        Owner of the socket.
     """
     own = cluster_folder / "socket"
     path = os.fsencode(own) + _SOCKET_FILE

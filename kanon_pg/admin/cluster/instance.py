@@ -65,23 +65,11 @@ def _is_server_process(pid: int, data: Path) -> bool:
 
 
 def clear_after_crash(data: Path, sockets: Path) -> None:
-    """End what is left of a server that did not stop cleanly, so that a new one can start.
+    """End what is left of a server that is known not to run, so that a new one can start.
 
     Left-over backends keep the shared memory of the dead server in use, and a new server refuses to
     start beside them. The same goes for a left-over lock file, of the data or of the socket, whose
-    process id was given to another process or not yet given back.
-
-    Parameters
-    ----------
-    data : Path
-        Data folder of a server that is known not to run.
-    sockets : Path
-        Its folder for the socket, used by no other server.
-
-    Raises
-    ------
-    ClusterError
-        If a process does not end.
+    process id was given to another process or not yet given back. No other server uses `sockets`.
     """
     running = [int(entry.name) for entry in PROCESSES.iterdir() if entry.name.isdecimal()]
     left_over = [pid for pid in running if _is_server_process(pid, data)]
@@ -111,13 +99,7 @@ host all all 127.0.0.1/32 scram-sha-256
 
 
 def memory_of_machine(container_limit: Path = CONTAINER_LIMIT) -> int:
-    """Return the bytes of memory that this machine or container has.
-
-    Parameters
-    ----------
-    container_limit : Path
-        File with the container's limit; it need not exist.
-    """
+    """Return the bytes of memory that this machine or container has."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(physical, int(container_limit.read_text()))
@@ -128,20 +110,7 @@ def memory_of_machine(container_limit: Path = CONTAINER_LIMIT) -> int:
 def configuration(
     *, memory: int, processors: int, socket_folder: Path, port: int, tcp: bool
 ) -> dict[str, str]:
-    """Return the settings of a private server.
-
-    Parameters
-    ----------
-    memory : int
-        Bytes of memory of the machine.
-    processors : int
-        Number of processors.
-    socket_folder : Path
-        Folder of the Unix socket.
-    port : int
-        Number in the socket's name and, if `tcp`, the TCP port.
-    tcp : bool
-        Whether to listen on 127.0.0.1; without it nothing listens on TCP.
+    """Return the settings of a private server; unless `tcp`, it listens on its Unix socket alone.
 
     Notes
     -----
@@ -286,12 +255,7 @@ class ServerInstance:
             ) from None
 
     def start(self, tcp_port: int | None) -> None:
-        """Start a server that does not run, and wait until it accepts connections.
-
-        Parameters
-        ----------
-        tcp_port : int or None
-            Port of 127.0.0.1 to listen on as well.
+        """Start a server, on `tcp_port` of 127.0.0.1 as well, and wait until it accepts connections.
 
         Raises
         ------
@@ -348,13 +312,7 @@ class ServerInstance:
         return True
 
     def stop(self) -> None:
-        """Stop a server, and wait until it has ended; one that ends by itself meanwhile is fine.
-
-        Raises
-        ------
-        ClusterError
-            If it does not end.
-        """
+        """Stop a server, and wait until it has ended; one that ends by itself meanwhile is fine."""
         # a session that does not end holds a fast stop up; an immediate one is recovered from the log
         for mode in ("fast", "immediate"):
             try:
@@ -373,13 +331,7 @@ class ServerInstance:
         shutil.rmtree(self.folder)
 
     def run_sql(self, command: str) -> str:
-        """Run SQL in the maintenance database of a running server and return what psql printed.
-
-        Raises
-        ------
-        ClusterError
-            If the server does not run or refuses the command.
-        """
+        """Run SQL in the maintenance database of a running server and return what psql printed."""
         running = self.running()
         if running is None:
             raise ClusterError("The private server is not running.")

@@ -42,13 +42,7 @@ class ServerPrograms:
 
 
 def installed(debian_servers: Path = DEBIAN_SERVERS) -> list[ServerPrograms]:
-    """Return every server found, newest first: Debian's folders and the one ``pg_config`` names.
-
-    Parameters
-    ----------
-    debian_servers : Path
-        The folder with one folder per major version.
-    """
+    """Return every server found, newest first: Debian's folders and the one ``pg_config`` names."""
     found: dict[Path, ServerPrograms] = {}
     folders = [
         ServerPrograms(int(folder.name), folder / "bin", folder / "lib")
@@ -79,13 +73,7 @@ def _from_pg_config() -> list[ServerPrograms]:
 
 
 def newest_with_python(debian_servers: Path = DEBIAN_SERVERS) -> ServerPrograms:
-    """Return the newest server that has PL/Python.
-
-    Raises
-    ------
-    ClusterError
-        If there is none; the detail says what was found instead.
-    """
+    """Return the newest server that has PL/Python; where there is none, the error says what was found."""
     servers = installed(debian_servers)
     for programs in servers:
         if programs.has_python and programs.major >= OLDEST_MAJOR:
@@ -105,13 +93,7 @@ def _described(programs: ServerPrograms) -> str:
 
 
 def with_major_version(major: int, debian_servers: Path = DEBIAN_SERVERS) -> ServerPrograms:
-    """Return the programs of one major version, which alone can open data of that version.
-
-    Raises
-    ------
-    ClusterError
-        If that version is not installed any more.
-    """
+    """Return the programs of one major version, which alone can open data of that version."""
     for programs in installed(debian_servers):
         if programs.major == major:
             return programs

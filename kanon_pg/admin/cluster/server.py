@@ -108,23 +108,11 @@ class Cluster:
         return running
 
     def dsn(self, database: str = DATABASE) -> str:
-        """Return how to connect through the socket, as a URI.
-
-        Raises
-        ------
-        ClusterError
-            If the server is not running.
-        """
+        """Return how to connect through the socket of the running server, as a URI."""
         return self.instance.dsn(self._running(), database)
 
     def tcp_dsn(self, database: str = DATABASE) -> str:
-        """Return how to connect over TCP, as a URI with the password.
-
-        Raises
-        ------
-        ClusterError
-            If the server is not running or does not listen on TCP.
-        """
+        """Return how to connect over TCP, if the running server listens there, as a URI with the password."""
         running = self._running()
         if not running.tcp:
             raise ClusterError(
@@ -134,13 +122,7 @@ class Cluster:
         return self.instance.tcp_dsn(running, database)
 
     def client_environment(self) -> dict[str, str]:
-        """Return the variables that make any PostgreSQL client connect to this server by default.
-
-        Raises
-        ------
-        ClusterError
-            If the server is not running.
-        """
+        """Return the variables that make any PostgreSQL client connect to this running server by default."""
         running = self._running()
         return {
             "PGHOST": str(running.socket_folder),
@@ -196,18 +178,7 @@ class Cluster:
             self.instance.run_sql(f"create database {DATABASE}")
 
     def down(self, *, delete: bool = False) -> ClusterStatus:
-        """Stop the server if it runs.
-
-        Parameters
-        ----------
-        delete : bool
-            Also delete its data for good.
-
-        Raises
-        ------
-        ClusterError
-            If it did not stop.
-        """
+        """Stop the server if it runs, and with `delete` remove its data for good."""
         if not self.instance.folder.exists():
             return self.status()
         with self._lock():

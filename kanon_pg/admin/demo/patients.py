@@ -279,20 +279,7 @@ def _table(rng: np.random.Generator, place: HomeRegion, persons: _People, admiss
 
 
 def create_patients(connection: Connection, patients: Columns) -> int:
-    """Create the table `patients` and fill it by COPY, in the connection's transaction.
-
-    Parameters
-    ----------
-    connection : psycopg.Connection
-        Open, to a database that has no such table.
-    patients : mapping
-        What `kanon_pg.admin.demo.patients.patients` returned.
-
-    Returns
-    -------
-    int
-        Rows stored.
-    """
+    """Create the table `patients`, fill it by COPY in the connection's transaction, and return its rows."""
     db = PsycopgDatabase(connection)
     db.execute(statement("demo_create_patients"))
     table = Identifier.of("patients")

@@ -49,25 +49,13 @@ class Psql:
     """Whether the prompt shows one."""
 
     def run(self, sql: str, *, expanded: bool = False) -> Exchange:
-        """Run a statement and return what a person would have seen.
-
-        Parameters
-        ----------
-        expanded : bool
-            One line per column instead of one per row.
-        """
+        """Run a statement and return what a person would have seen; `expanded` has a line for each column."""
         done = self._run([*_OPTIONS, *(["--expanded"] if expanded else []), "--command", sql])
         prompt = f"{self.environment['PGDATABASE']}={'#' if self.superuser else '>'}"
         return Exchange(prompt, sql, (done.stdout + done.stderr).rstrip(), done.returncode == 0)
 
     def value(self, sql: str) -> str:
-        """Run a statement that gives one value and return it as text.
-
-        Raises
-        ------
-        DatabaseError
-            If the server refuses it.
-        """
+        """Run a statement that gives one value and return it as text."""
         done = self._run([*_OPTIONS, *_BARE, "--command", sql])
         if done.returncode:
             raise DatabaseError("A step of the demo was refused by the server.", detail=done.stderr.strip())
@@ -491,22 +479,6 @@ SCENES: tuple[Callable[[Actors], Scene], ...] = (
 
 
 def scenes(cast: Actors) -> Iterator[Scene]:
-    """Run the steps, one after the other.
-
-    Parameters
-    ----------
-    cast : Actors
-        Connected to a database with kanon installed and the table of `kanon_pg.admin.demo.patients`.
-
-    Yields
-    ------
-    Scene
-        As soon as it has happened.
-
-    Raises
-    ------
-    DatabaseError
-        If the server refuses something that no scene expects to be refused.
-    """
+    """Run the steps, one after the other, and yield the scene of each as soon as it has happened."""
     for scene in SCENES:
         yield scene(cast)

@@ -92,11 +92,6 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
         is to be rolled back.
     trial : callable
         See `run_checks`.
-
-    Raises
-    ------
-    InstallError
-        If nothing is installed.
     """
     if not read_facts(db, "public").installed:
         raise InstallError("kanon is not installed in this database.", hint="kanon install DSN")

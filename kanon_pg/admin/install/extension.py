@@ -62,13 +62,7 @@ class ServerFolders:
 
 
 def folders_of(pg_config: Path) -> ServerFolders:
-    """Ask a server's ``pg_config``.
-
-    Raises
-    ------
-    InstallError
-        It cannot be run, or does not answer like one.
-    """
+    """Ask a server's ``pg_config``; refuse one that cannot be run, or does not answer like one."""
     try:
         printed = subprocess.run(  # noqa: S603 - a program that the administrator named, or of an installed server
             [pg_config, "--version", "--sharedir", "--pkglibdir"], capture_output=True, text=True, check=True
@@ -135,15 +129,7 @@ def write_extension(
 
 
 def scripts(folders: list[str], earlier: tuple[str, ...] = EARLIER) -> dict[str, str]:
-    """Return the texts of all files by their names.
-
-    Parameters
-    ----------
-    folders : list of str
-        What the server's Python is to search.
-    earlier : tuple of str
-        Versions from which an update is offered.
-    """
+    """Return the texts of all files by their names, with updates from `earlier` versions."""
     version = kanon_pg.__version__
     parts = {
         "api": Fragment("@extschema@"),

@@ -272,12 +272,9 @@ def find_orphans(db: Database) -> list[Row]:
 
 
 def remove_orphans(db: Database) -> tuple[str, ...]:
-    """Drop what was never filled and what belonged to it; a release with rows stays, for its readers.
+    """Drop what was never filled; return what was dropped, and what stays and why.
 
-    Returns
-    -------
-    tuple of str
-        What was dropped, and what stays and why.
+    What belonged to it is dropped, too; a release with rows stays, for its readers.
     """
     notes = []
     for orphan in find_orphans(db):

@@ -237,13 +237,7 @@ def _incomplete(problems: list[MissingPart], facts: ServerFacts, plpython: bool)
 
 
 def refuse_downgrade(installed: str) -> None:
-    """Refuse to install over a later version.
-
-    Raises
-    ------
-    VersionMismatch
-        If the version in the database is later than this package's.
-    """
+    """Refuse to install over a later version."""
     if release_numbers(installed) > release_numbers(kanon_pg.__version__):
         raise VersionMismatch(
             f"The database has kanon {installed}, which is later than this package ({kanon_pg.__version__}).",

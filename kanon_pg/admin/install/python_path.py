@@ -174,15 +174,7 @@ def own_folders() -> list[str]:
 
 
 def settle_python_path(probe: Probe, given: list[str] | None, runtime_folder: Path | None) -> SettledPath:
-    """Find folders that the server's Python can use; copy the package if that is what it takes.
-
-    Parameters
-    ----------
-    probe : callable
-        Runs the probe inside the server.
-    given : list of str, optional
-        Folders on the server, chosen by the administrator; nothing else is tried then.
-    """
+    """Find folders that the server's Python can use, among `given` ones alone, or copy the package."""
     folders = own_folders() if given is None else given
     answer = _probed(probe, folders)
     problems = _problems(answer, folders)

@@ -101,15 +101,7 @@ def prepare_session(db: Database) -> None:
 
 
 def script_names(plpython: bool, *, last: bool = False) -> list[str]:
-    """Return names for `run_script`, in order.
-
-    Parameters
-    ----------
-    plpython : bool
-        Whether the functions that need PL/Python belong to it.
-    last : bool
-        False: everything up to the views. True: what comes after the functions' schema exists.
-    """
+    """Return names for `run_script`, in order: up to the views, or if `last` what comes after."""
     if not last:
         return [*_FIRST, *_scripts(_BEFORE)]
     return [*(_scripts(_WITH_PLPYTHON) if plpython else ()), "grants", "outdated"]
@@ -132,11 +124,6 @@ def script_text(name: str, **parts: Any) -> str:
     In ``sql/`` a function is created with its arguments and from then on goes by its name. Here the other
     statements get the arguments, too, since a name need not be unique: a user may have an overload in the
     functions' schema, and one of an earlier version stays until ``sql/outdated.sql`` says what uses it.
-
-    Parameters
-    ----------
-    name : str
-        One of `script_names`.
     """
     parts |= {**OPERATIONS, "model_parameters": _MODEL_PARAMETERS, "python": _python_body, "served": _served}
     text = _OBJECT.sub(_owned, render(name, **parts).text)

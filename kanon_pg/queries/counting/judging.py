@@ -68,10 +68,7 @@ def judge(
 ) -> Judgement:
     """Decide which rows of a block are shown.
 
-    Parameters
-    ----------
-    conflicting : callable
-        Takes sets, and returns the positions of those that conflict with what was disclosed before.
+    Of sets, `conflicting` returns the positions of those that conflict with what was disclosed before.
     """
     return _Judge(rows, form, conflicting, k, buckets).judgement()
 

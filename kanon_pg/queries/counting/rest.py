@@ -25,13 +25,7 @@ class BlockAnswer:
 
 
 def rest_sql(cut: Cut, answers: Mapping[str, BlockAnswer]) -> str:
-    """Return the SQL of the rest; its one parameter is `rest_rows` as jsonb.
-
-    Parameters
-    ----------
-    answers : Mapping of str to BlockAnswer
-        By the name of the block.
-    """
+    """Return the SQL of the rest; its one parameter is `rest_rows` as jsonb."""
     tables = [
         f"{Identifier.of(name)} AS (SELECT * FROM pg_catalog.jsonb_to_recordset("
         f"$1::pg_catalog.jsonb OPERATOR(pg_catalog.->) {Literal(name)}) AS t({_columns(answer)}))"

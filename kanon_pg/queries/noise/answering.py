@@ -18,23 +18,12 @@ from kanon_pg.queries.record.record import Spending
 
 
 def noisy_form_of(planned: PlannedBlock, constants: Sequence[str]) -> NoisyForm:
-    """Return the SQL of a block with noise.
-
-    Raises
-    ------
-    Refusal
-        If there is none.
-    """
+    """Return the SQL of a block with noise."""
     return noisy_form(planned.block, planned.people, constants, planned.noise(), k=planned.k)
 
 
 def answer_with_noise(asking: Asking, planned: PlannedBlock, kinds: Mapping[str, str]) -> BlockAnswer:
     """Answer a block with noise, or as it was answered before.
-
-    Parameters
-    ----------
-    kinds : Mapping of str to str
-        Types of keys and figures.
 
     Raises
     ------

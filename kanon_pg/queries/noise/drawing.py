@@ -32,13 +32,7 @@ _thresholded = lru_cache(maxsize=64)(Thresholded)
 
 
 class Drawing:
-    """The mechanisms of one block.
-
-    Parameters
-    ----------
-    budget : Loss
-        What the block may cost; each mechanism gets the same part. `loss` is what they cost together.
-    """
+    """The mechanisms of one block, with equal parts of the budget; `loss` is what they cost together."""
 
     def __init__(self, form: NoisyForm, budget: Loss, k: int) -> None:
         self.form, self.k = form, k
@@ -52,13 +46,7 @@ class Drawing:
         self.loss = together([*losses, *([self.threshold.loss] if self.threshold else [])])
 
     def rows(self, groups: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> list[Values]:
-        """Return the rows that are shown, in an order that says nothing.
-
-        Parameters
-        ----------
-        groups : sequence of mapping
-            What the form's text returned.
-        """
+        """Return the rows that are shown of what the form's text returned, in an order that says nothing."""
         people: list[float] = [0.0] * len(groups)
         if self.threshold is not None:
             keys = [f"k{number}" for number in range(1, self.form.keys + 1)]

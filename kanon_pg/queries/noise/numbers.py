@@ -42,15 +42,7 @@ def _all_secret(source: Source) -> Source:
 
 
 def bounds_of(tree: Tree, column: Callable[[Tree], Bounds], number: Callable[[Tree], float]) -> Bounds | None:
-    """Return between which bounds an expression is if its columns are; None if it is always NULL.
-
-    Parameters
-    ----------
-    column : callable
-        Returns the declared bounds of a column.
-    number : callable
-        Returns the value of a constant.
-    """
+    """Return between which bounds an expression is if its columns are; None if it is always NULL."""
     bounds = _bounds(tree, column, number)
     if bounds is not None and not max(map(abs, bounds)) < _LARGEST:
         raise _unbounded(tree)

@@ -122,8 +122,6 @@ def noisy_form(
     ----------
     settings : Mapping of int to NoiseSettings
         By the OID of the relation of which these are the rules.
-    k : int
-        Fewest people of a group that is shown.
     """
     require_no_failure(block)
     # all columns are secrets here: keys have one spelling

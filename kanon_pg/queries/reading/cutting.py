@@ -28,13 +28,7 @@ _Output = tuple[str, "Tree | None"]
 
 
 def cut(tree: Tree, facts: Facts, constants: Sequence[str]) -> Cut:
-    """Cut a query into blocks and the rest.
-
-    Parameters
-    ----------
-    constants : sequence of str
-        SQL of the constants in the tree.
-    """
+    """Cut a query, with its constants as SQL, into blocks and the rest."""
     if tree.kind not in QUERIES:
         raise Refusal("Q021", tree.place, "Only SELECT can be answered.", "Write one SELECT.")
     cutter = _Cutter(facts, len(constants))

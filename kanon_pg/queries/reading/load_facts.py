@@ -48,12 +48,9 @@ _NO_K = 2
 
 
 def load_facts(db: Database, text: str, search_path: Sequence[str], role: str) -> Facts:
-    """Load what a text may name, with two statements, however many relations and links there are.
+    """Load what a text may name, with the rights of the analyst's role.
 
-    Parameters
-    ----------
-    role : str
-        The analyst, whose rights count.
+    It takes two statements, however many relations and links there are.
     """
     tokens = scan(text)
     names = names_in(tokens)

@@ -98,12 +98,7 @@ class Record:
     ) -> Record:
         """Open a record that must contain some marks; what this costs does not depend on its size.
 
-        Parameters
-        ----------
-        checkpoint : callable
-            Called every few milliseconds while another session writes; what it raises ends the waiting.
-        seconds : float
-            After which waiting ends with an error.
+        For `checkpoint` and `seconds` see `RecordFile`.
         """
         record = cls(RecordFile(path, checkpoint, seconds))
         try:

@@ -90,11 +90,6 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
     """Begin a new record of a relation's people; what was disclosed before is compared with nothing any more.
 
     The old file stays where it is, so that a curator can read or remove it.
-
-    Raises
-    ------
-    UnknownName
-        The relation answers no queries.
     """
     protection = _protection(db, relation, role)
     db.execute(statement("store_record"), protection.space, _new_record(db, protection.k, folder), role)
@@ -161,13 +156,7 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
 
 
 def forget_answer(db: Database, relation: str, entry: int, role: str, *, folder: str | None = None) -> int:
-    """Compare new answers about a relation's people no more with one; return how many sets that frees.
-
-    Raises
-    ------
-    UnknownName
-        The relation answers no queries.
-    """
+    """Compare new answers about a relation's people no more with one; return how many sets that frees."""
     _, record = open_record(db, _protection(db, relation, role).space, folder)
     record_event(db, "forget_answer", describe(db, relation, role).identifier, role, entry=entry)
     return record.forget(entry, role, float(db.row(statement("now"))["seconds"]), "")

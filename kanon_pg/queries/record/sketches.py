@@ -148,11 +148,6 @@ class Shape:
         ----------
         is_compared : bool
             Whether all of `near` is needed, not just enough to find an equal set.
-
-        Raises
-        ------
-        InputError
-            The sketch has another length.
         """
         if len(sketch) != self.buckets * CELL_BYTES:
             raise InputError(f"A sketch of this record has {self.buckets * CELL_BYTES} bytes.")
@@ -202,13 +197,7 @@ class Shape:
         return short if len(short) < len(sketch) else sketch
 
     def unpacked(self, stored: bytes) -> bytes:
-        """Return the sketch that `packed` stored.
-
-        Raises
-        ------
-        ValueError
-            It is damaged.
-        """
+        """Return the sketch that `packed` stored."""
         if len(stored) == self.buckets * CELL_BYTES:
             return stored
         positions = array(self._positions)

@@ -26,11 +26,6 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
 
     An earlier declaration is replaced.
 
-    Parameters
-    ----------
-    role : str, optional
-        Whose rights count; the caller's unless given.
-
     Raises
     ------
     InputError

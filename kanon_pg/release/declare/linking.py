@@ -41,11 +41,6 @@ def link(db: Database, request: LinkRequest, *, role: str | None = None) -> None
 
     An earlier link of the table is replaced.
 
-    Parameters
-    ----------
-    role : str, optional
-        Whose rights count; the caller's unless given.
-
     Raises
     ------
     InputError

@@ -73,10 +73,6 @@ def store_solution(
     ----------
     names : StorageNames
         What to create; `names.parts` only if row types are divided.
-    hierarchies : Hierarchies
-        Those of the plan.
-    shards : Shards, optional
-        How nodes store the rows.
 
     Raises
     ------

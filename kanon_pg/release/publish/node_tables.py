@@ -33,13 +33,7 @@ Hierarchies = tuple[PackedHierarchy | None, ...]
 
 
 def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier, ...]) -> Hierarchies:
-    """Copy the hierarchies of a release into tables of its own and return them as solvers see them.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If a hierarchy does not fit its column.
-    """
+    """Copy the hierarchies of a release into tables of its own and return them as solvers see them."""
     if not plan.generalized:
         return ()
     db.progress("copying hierarchies")
@@ -49,13 +43,7 @@ def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier,
 
 
 def packed_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier, ...]) -> Hierarchies:
-    """Return the hierarchies of a release, from tables of its own, as solvers see them.
-
-    Raises
-    ------
-    UnsuitableColumn
-        If a hierarchy does not fit its column.
-    """
+    """Return the hierarchies of a release, from tables of its own, as solvers see them."""
     if not plan.generalized:
         return ()
     packed = {
@@ -203,13 +191,7 @@ def _require_one_meaning(generalized: GeneralizedColumn, found: Row) -> None:
 
 
 def require_complete(plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: Hierarchies) -> None:
-    """Refuse hierarchies that lack values of the table, which was counted already.
-
-    Raises
-    ------
-    InputError
-        With the column and the number of values.
-    """
+    """Refuse hierarchies that lack values of the table, which was counted already."""
     for column, cells, hierarchy in zip(plan.quasi_identifiers, row_types.cells, hierarchies, strict=True):
         if hierarchy is None:
             continue
@@ -255,8 +237,6 @@ def mark_seen(
 
     Parameters
     ----------
-    tables : sequence of Identifier
-        The table of each generalized column.
     rows : Fragment
         What has the rows, for FROM, with the columns of the base relation.
     spelled : bool
@@ -320,8 +300,6 @@ def create_unknown_view(
 
     Parameters
     ----------
-    names : StorageNames
-        The view to create and what it reads; nothing is done without generalized columns.
     over_time : bool
         Whether the source has columns as the base relation calls them.
     """
@@ -348,8 +326,6 @@ def notice_unknown(db: Database, record: ReleaseRecord, base: Identifier, *, ove
 
     Parameters
     ----------
-    base : Identifier
-        The base relation of the release.
     over_time : bool
         Whether it is one over time, whose rows with such values never enter.
     """

@@ -79,10 +79,6 @@ def recount(
 
     Parameters
     ----------
-    storage : Identifier
-        The materialized view.
-    k : int
-        Fewest people per class.
     nodes : tuple of Identifier
         The table of each generalized column.
     on_nodes : bool
@@ -169,16 +165,12 @@ def _columns(plan: ReleasePlan) -> list[dict[str, Any]]:
 def fewest_alike(
     db: Database, storage: Identifier, columns: list[dict[str, Any]], size: int, *, entity: bool
 ) -> int:
-    """Return how many people at least share what a storage shows of some columns.
+    """Return how many people at least share what a storage shows of `size` columns.
 
     Parameters
     ----------
     columns : list of dict
         How each quasi-identifier is read, see ``recount/stored_rows``.
-    size : int
-        Of how many of them.
-    entity : bool
-        Whether several rows may be one person's.
     """
     chosen = list(combinations(columns, size))
     found: int = db.row(
@@ -294,12 +286,6 @@ def require_models(
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What is published, under which models.
-    storage : Identifier
-        The materialized view.
-    found : Recount
-        What `kanon_pg.release.publish.recount.recount` found in it.
     is_whole : bool
         Whether it holds every row of the base relation. Otherwise its own distribution is not the one
         that t-closeness compares with, and only the guard can check that.
@@ -394,8 +380,6 @@ def is_what_was_solved(
 
     Parameters
     ----------
-    plan, counted, outcome, found
-        What the steps of the release gave.
     on_nodes : bool
         Whether the rows are on nodes of Citus, whose transactions do not share a state.
 

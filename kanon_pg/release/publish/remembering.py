@@ -98,8 +98,6 @@ def key_now(db: Database, base: int, names: Sequence[str], view: Identifier | No
 
     Parameters
     ----------
-    base : int
-        OID of the base relation.
     names : sequence of str
         The columns, as they were called.
     view : Identifier, optional
@@ -184,8 +182,6 @@ def person_number(db: Database, record: ReleaseRecord, keys: Sequence[str], pers
 
     Parameters
     ----------
-    record : ReleaseRecord
-        The record of the release.
     keys : sequence of str
         Columns that identify a row, which is a person unless the release has an entity.
     person : sequence of str
@@ -252,17 +248,10 @@ def is_in_base(db: Database, record: ReleaseRecord, keys: Sequence[str], number:
 def erase_from_versions(
     db: Database, record: ReleaseRecord, keys: Sequence[str], number: int, *, elsewhere: int = 0
 ) -> None:
-    """Erase a person from the versions that are remembered.
+    """Erase a person, of whom `elsewhere` rows of the release were erased, from the remembered versions.
 
     A version that knew people by other columns cannot tell where this one is, and is forgotten; not for
-    somebody who is found nowhere, who is a mistake.
-
-    Parameters
-    ----------
-    record, keys, number
-        See `person_number`.
-    elsewhere : int
-        Rows of the person that were erased from the release itself.
+    somebody who is found nowhere, who is a mistake. See `person_number`.
 
     Raises
     ------

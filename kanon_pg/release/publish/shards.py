@@ -90,12 +90,9 @@ def reader_of(storage: Identifier) -> Identifier:
 def create_shards(
     db: Database, plan: ReleasePlan, shards: Shards, names: StorageNames, *, k: int
 ) -> Fragment:
-    """Create and fill the storage of a release on all nodes, without classes of fewer than `k` people.
+    """Create and fill the storage of a release on all nodes; return what its view reads.
 
-    Returns
-    -------
-    Fragment
-        What the view of the release reads.
+    No class has fewer than `k` people.
 
     Raises
     ------
@@ -116,12 +113,7 @@ def create_shards(
 
 
 def refresh_shards(db: Database, record: ReleaseRecord, base: RelationFacts, generation: int) -> Identifier:
-    """Store the rows that the base table has now, by the rules of before, and show them instead.
-
-    Returns
-    -------
-    Identifier
-        The new storage.
+    """Store the rows that the base table has now, by the rules of before; show and return the new storage.
 
     Raises
     ------

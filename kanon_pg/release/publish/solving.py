@@ -43,11 +43,6 @@ def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Cou
     """Count the row types of the plan's base relation and find a pattern for each.
 
     Of the row types only keys and counts are returned: their cells are the worker's alone while it solves.
-
-    Raises
-    ------
-    InfeasibleError
-        If it has fewer than k people.
     """
     db, plan, request = work.db, work.plan, work.request
     solver_session.start()

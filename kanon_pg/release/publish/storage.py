@@ -120,13 +120,7 @@ GUARDED = ModelRules(
 
 
 def model_parts(models: PrivacyModels) -> dict[str, Any]:
-    """Return the conditions of the models that are asked for.
-
-    Raises
-    ------
-    SolverError
-        There is none for one of them.
-    """
+    """Return the conditions of the models that are asked for."""
     rules = [rule for rule, _ in GUARDED.of(models)]
     return {
         "conditions": [
@@ -177,13 +171,7 @@ SCHEMA = "kanon"
 
 
 def storage_names(plan: ReleasePlan, generation: int, *, schema: str = SCHEMA) -> StorageNames:
-    """Return fresh names for the relations behind a release.
-
-    Parameters
-    ----------
-    schema : str
-        Where its rows are stored.
-    """
+    """Return fresh names for the relations behind a release, whose rows are stored in a schema."""
 
     def name(*kind: str) -> Identifier:
         return Identifier.of(SCHEMA, derived_name(plan.name, f"v{generation}", *kind))
@@ -238,17 +226,7 @@ def _write_mapping(db: Database, mapping: Identifier, keys: bytes, outcome: Solv
 
 
 def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int, rows: int) -> None:
-    """Create and fill the materialized view whose own definition withholds what must not be published.
-
-    Parameters
-    ----------
-    names : StorageNames
-        The view to create and the tables it reads; its source is created, too.
-    k : int
-        Fewest people per class.
-    rows : int
-        Of the base relation.
-    """
+    """Create and fill the materialized view whose own definition withholds what must not be published."""
     parts = storage_parts(plan, names.nodes)
     source = None
     if names.source is not None:

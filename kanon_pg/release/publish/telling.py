@@ -32,13 +32,7 @@ _TELLS = 0.8
 
 
 def refuse_generated(db: Database, plan: ReleasePlan) -> None:
-    """Refuse to publish a generated column as it is whose source is hidden, or the source of such a column.
-
-    Raises
-    ------
-    UnsuitableColumn
-        With what to do.
-    """
+    """Refuse to publish as it is a generated column whose source is hidden, or the source of such a one."""
     masked = {column.facts.name for column in plan.quasi_identifiers}
     refuse_generated_columns(db, plan.base.oid, {column.name for column in plan.readable}, masked)
 

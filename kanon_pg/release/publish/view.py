@@ -101,11 +101,6 @@ def show_view(
 ) -> None:
     """Create or replace a view that analysts read, waiting for its readers in short steps.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Those of the view.
-
     Raises
     ------
     ReleaseError
@@ -148,13 +143,7 @@ def drop_table(db: Database, table: Identifier) -> None:
 
 
 def drop_view(db: Database, view: Identifier) -> None:
-    """Drop the view of a release, waiting for its readers in short steps.
-
-    Raises
-    ------
-    ReleaseError
-        If other objects depend on the view.
-    """
+    """Drop the view of a release, waiting for its readers in short steps."""
     _lock_when_free(db, view)
     _drop_alone(db, view, hint="Drop these objects first.")
 
@@ -193,13 +182,7 @@ def _grantee(grant: Row) -> Identifier | Fragment:
 
 
 def _drop_alone(db: Database, view: Identifier, *, hint: str) -> None:
-    """Drop a view on which nothing depends.
-
-    Raises
-    ------
-    ReleaseError
-        If other objects depend on the view.
-    """
+    """Drop a view; refuse if other objects depend on it."""
     try:
         with db.savepoint():
             db.execute(statement("drop_safe_view", view=view))

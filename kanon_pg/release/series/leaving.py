@@ -11,13 +11,7 @@ from kanon_pg.release.series.building import Version
 
 
 def require_different_rows(version: Version) -> None:
-    """Refuse rows of which two have one identity.
-
-    Raises
-    ------
-    InputError
-        If there are such rows.
-    """
+    """Refuse rows of which two have one identity."""
     parts = {"changes": version.scratch("changes")}
     if version.find("find_collision", **parts)[0]["found"]:
         raise _same_hash()

@@ -85,13 +85,7 @@ class Series:
 
     @property
     def names(self) -> SeriesNames:
-        """The relations behind it.
-
-        Raises
-        ------
-        ReleaseError
-            If one of them is gone.
-        """
+        """The relations behind it."""
         there = [name for name in self.relations if name is not None]
         if len(there) < len(self.relations):
             raise ReleaseError(
@@ -180,13 +174,7 @@ def _without_key(base: RelationFacts) -> UnsuitableRelation:
 
 
 def require_key(db: Database, record: ReleaseRecord, series: Series) -> None:
-    """Refuse a base relation whose rows could have come by other identities since they were published.
-
-    Raises
-    ------
-    UnsuitableRelation
-        If the columns that identify a row are no key any more.
-    """
+    """Refuse a base relation whose rows could have come by other identities since they were published."""
     found = key_now(db, record.base, series.keys, series.key_view)
     if found["holds"]:
         return

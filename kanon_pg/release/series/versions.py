@@ -55,13 +55,7 @@ from kanon_pg.release.series.record import (
 
 
 def require_no_series(db: Database, work: PublishingCall) -> None:
-    """Refuse to publish under the name of a release over time, unless the request starts a new series.
-
-    Raises
-    ------
-    InputError
-        With what to do instead.
-    """
+    """Refuse to publish under the name of a release over time, unless the request starts a new series."""
     series = find_series(db, work.plan.name)
     if series is None:
         return
@@ -79,13 +73,7 @@ def require_no_series(db: Database, work: PublishingCall) -> None:
 
 
 def start_series(work: PublishingCall, generation: int) -> tuple[BuiltRelease, Version]:
-    """Build the first version of a release over time.
-
-    Raises
-    ------
-    UnsuitableRelation
-        If nothing tells which row is which from one version to the next.
-    """
+    """Build the first version of a release over time."""
     db, request = work.db, work.request
     keys = row_keys(db, work.plan)
     names = SeriesNames.fresh(work.plan.name, generation)
@@ -136,13 +124,6 @@ def record_start(version: Version) -> None:
 
 def next_version(db: Database, record: ReleaseRecord, series: Series, *, memory: int) -> None:
     """Publish the next version of a release over time.
-
-    Parameters
-    ----------
-    record : ReleaseRecord
-        What is recorded of the release.
-    memory : int
-        Bytes that all processes may use together.
 
     Raises
     ------

@@ -332,8 +332,6 @@ def count_people_per_value(
         The rows of the class with their people, as in `Partitions`.
     codes : ndarray of int32
         Value of each row.
-    values : int
-        Number of values of the column.
     counters : Counters
         `people` and `last` are left as counted, at the values that `touched` lists first.
     """

@@ -141,15 +141,7 @@ def lack(evaluator: ModelEvaluator, counts: ClassCounts, k: int) -> float:
 
 @inner_kernel
 def may_hold_class(evaluator: ModelEvaluator, items: NDArray[np.int32], people: int, k: int) -> bool:
-    """Return whether some subset of row types may be a class: a necessary condition.
-
-    Parameters
-    ----------
-    items : ndarray of int32
-        Row types that agree under a vector.
-    people : int
-        At least as many as the distinct people of `items`.
-    """
+    """Return whether some subset of row types may be a class of so many people: a necessary condition."""
     if people < k:
         return False
     counts = evaluator.counts
@@ -211,15 +203,6 @@ class Violations:
 def violations(evaluator: ModelEvaluator, class_of: NDArray[np.int64], classes: int) -> Violations:
     """Evaluate the models on all classes.
 
-    Parameters
-    ----------
-    evaluator : ModelEvaluator
-        Of the table whose row types (or parts of row types) are in the classes.
-    class_of : ndarray of int64, shape (n,)
-        Class of each row type, numbered from 0.
-    classes : int
-        Number of classes; one without row types satisfies everything.
-
     Notes
     -----
     O(n s), with the ordered distance plus O(d log m) per class with d of m values; with people in
@@ -233,13 +216,7 @@ def violations(evaluator: ModelEvaluator, class_of: NDArray[np.int64], classes: 
 
 
 def demanded(models: PrivacyModels) -> list[tuple[PrivacyModel, float]]:
-    """Return the models that are demanded with their parameters.
-
-    Raises
-    ------
-    SolverError
-        One of them has no kernels.
-    """
+    """Return the models that are demanded with their parameters."""
     for _ in EVALUATED.of(models):
         pass
     return [(model, demand) for model in MODELS if (demand := model.demand(models)) is not None]
@@ -296,8 +273,6 @@ def require_feasible(table: RowTypeTable, models: PrivacyModels) -> None:
 
     Raises
     ------
-    InputError
-        See `require_valid_models`.
     InfeasibleError
         Says which number the sensitive column allows at most.
 
@@ -333,11 +308,6 @@ def evaluator_of(table: RowTypeTable, models: PrivacyModels) -> ModelEvaluator:
         as the whole table but for their positions, see `RowTypeTable.divide`.
     models : PrivacyModels
         Without any, people alone are counted, and every class satisfies everything.
-
-    Raises
-    ------
-    InputError
-        See `require_valid_models`.
     """
     require_valid_models(table, models)
     columns = len(table.sensitive_columns) if models else 0

@@ -139,20 +139,7 @@ class PrivacyModel:
     def require_possible(
         self, models: PrivacyModels, column: SensitiveColumn, counts: Reals, unit: str
     ) -> None:
-        """Raise if the whole table violates it.
-
-        Parameters
-        ----------
-        counts : ndarray of float64
-            Rows or people per value.
-        unit : str
-            Which of them.
-
-        Raises
-        ------
-        InfeasibleError
-            Says which parameter the column allows at most.
-        """
+        """Raise if the whole table violates it, by its rows or people per value."""
         return  # the whole table satisfies it, whatever the parameter
 
     def write(self, program: LinearProgram, demand: float) -> None:

@@ -98,14 +98,10 @@ def compatibility_of(
         With at least k people.
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors, the fully suppressed one among them.
-    clock : Clock
-        Reports progress.
     max_cost_per_row : ndarray of float64, shape (n,), optional
         Leaves out pairs whose instance costs more per row than this number of the row type. What is
         proven on such a graph holds only for solutions that use its pairs. The fully suppressed
         instance keeps all row types. Instances keep at least k compatible people.
-    most_edges : int
-        Most pairs.
     keep_equal : bool
         Keeps instances with the same members: together they can be more classes than one.
 
@@ -143,15 +139,7 @@ class _Part(NamedTuple):
 
 
 class _GrowingGraph:
-    """The instances of the vectors so far.
-
-    Parameters
-    ----------
-    most_edges : int
-        Most pairs of a row type and an instance.
-    keep_equal : bool
-        Whether instances with the same members as a cheaper one are kept.
-    """
+    """The instances of the vectors so far."""
 
     def __init__(self, table: RowTypeTable, k: int, most_edges: int, keep_equal: bool) -> None:
         self._table, self._k, self._most_edges, self._keep_equal = table, k, most_edges, keep_equal
@@ -163,13 +151,7 @@ class _GrowingGraph:
         self.parts: list[_Part] = []
 
     def add_vector(self, vector: int, cost: float, able: NDArray[np.int32]) -> None:
-        """Add the instances of a vector among some row types.
-
-        Raises
-        ------
-        MemoryExceeded
-            There are too many pairs.
-        """
+        """Add the instances of a vector among some row types."""
         update_keys(self._keys, self._table.hashes, self._keys.size, self._vector, vector)
         self._vector = vector
         lengths, members, signs = _groups_of(

@@ -80,8 +80,6 @@ def search_greedily(
 
     Raises
     ------
-    InputError
-        See `kanon_pg.worker.models.evaluator.require_usable`.
     InfeasibleError
         No release can satisfy the models, or none was found.
     """
@@ -118,18 +116,6 @@ def repair_and_improve(
     """Make any assignment satisfy k and the privacy models, improve it, and prove a lower bound.
 
     Classes that violate something are suppressed fully; see `fill_rest` for the class that results.
-
-    Parameters
-    ----------
-    assigned : ndarray of int64, shape (n,)
-        What a method found that may know no privacy model.
-    method : str
-        What found it, in words.
-
-    Raises
-    ------
-    InputError, InfeasibleError
-        As `search_greedily`.
     """
     task = _task_of(table, mask, request, clock)
     classes = classes_of(task.table, assigned)

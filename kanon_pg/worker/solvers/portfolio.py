@@ -32,11 +32,6 @@ from kanon_pg.worker.solvers.refinement.refine import SHARE_OF_ROUND, Rounds, re
 def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> Solution:
     """Suppress all cells of those classes that save least, so that at most `most` classes remain.
 
-    Parameters
-    ----------
-    most : int
-        >= 1.
-
     Notes
     -----
     Joined classes hold no fewer people than each of them, and every privacy model that holds in each holds in
@@ -178,12 +173,7 @@ def search_until_good(
 ) -> SearchResult:
     """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over.
 
-    Parameters
-    ----------
-    table, mask, request, clock
-        As every method gets them.
-    note : callable
-        Gets the solution whenever it, or its bound, is better than before.
+    `note` gets the solution whenever it, or its bound, is better than before.
     """
     return _search(SearchContext(table, mask, request, clock, GOAL, note))
 
@@ -191,13 +181,7 @@ def search_until_good(
 def search_until_optimal(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, note: Note = _noted_nowhere
 ) -> SearchResult:
-    """Search until a solution is proven to be optimal, nothing better is found any more, or time is over.
-
-    Parameters
-    ----------
-    table, mask, request, clock, note
-        As in `search_until_good`.
-    """
+    """Search until a solution is proven to be optimal, nothing better is found any more, or time is over."""
     return _search(SearchContext(table, mask, request, clock, 0.0, note))
 
 

@@ -277,13 +277,7 @@ def _proven(
     counted: CountedSolution,
     heartbeat: Callable[[], None],
 ) -> tuple[float | None, str | None]:
-    """Return the proven bound and what proved it.
-
-    Raises
-    ------
-    SolverError
-        The certificate proves nothing, or a bound exceeds the cost.
-    """
+    """Return the proven bound and what proved it."""
     bound, method = found.lower_bound, found.bound_method
     if found.is_best:
         return counted.weighted_cost, method

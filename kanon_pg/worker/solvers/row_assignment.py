@@ -117,8 +117,6 @@ def assign_rows(
 
     Parameters
     ----------
-    rows : ndarray of int64, shape (n,)
-        Rows of each row type.
     pairs : sequence of (int, int, int), or ndarray of int64, shape (e, 3)
         Row type, output row type and whole cost of one row for all that are compatible.
     fewest : ndarray of int64, shape (q,)
@@ -165,13 +163,7 @@ def assign_rows(
 
 
 def is_solved(network: Any) -> bool:
-    """Solve a network of the library for flows; return whether there is a flow.
-
-    Raises
-    ------
-    SolverError
-        Costs or supplies are too large for the library.
-    """
+    """Solve a network of the library for flows; return whether there is a flow."""
     status = network.solve()
     if status not in (network.OPTIMAL, network.INFEASIBLE):
         raise SolverError("The library for flows failed.", detail=f"status {status.name}", hint=DEFECT)
@@ -288,13 +280,7 @@ def _task(table: RowTypeTable, mask: PatternMask, request: SolveRequest, costs: 
 
 
 def search_sets(task: AssignmentTask, clock: Clock) -> SearchNode | None:
-    """Return a node whose assignment is a cheapest solution, None if there are too many or time is over.
-
-    Raises
-    ------
-    InfeasibleError
-        No solution has the number of classes that is wanted.
-    """
+    """Return a node whose assignment is a cheapest solution, None if there are too many or time is over."""
     turns = count(0, -1)
     waiting: list[SearchNode] = []
     for node in _grown(task, frozenset(), frozenset(), turns):

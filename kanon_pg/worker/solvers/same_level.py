@@ -34,13 +34,7 @@ Choice = tuple[int | None, ...]
 def solve_at_one_level(
     row_types: PackedRowTypes, request: SolveRequest, solve: Solver, progress: Progress
 ) -> SolveOutcome:
-    """Solve a table once for each choice of levels; return the cheapest solution.
-
-    Raises
-    ------
-    InputError
-        If a column has no hierarchy, or there are too many choices.
-    """
+    """Solve a table once for each choice of levels; return the cheapest solution."""
     choices = list(_choices(row_types, request.same_level))
     seconds = None if request.seconds is None else request.seconds / len(choices)
     each = replace(request, same_level=(), seconds=seconds)

@@ -48,19 +48,12 @@ def reassign_sensitively(
         Names the classes: patterns with the values they keep. All of them stay in use.
     k, p : int
         Fewest rows and fewest different sensitive values of each class.
-    clock : Clock
-        Reports progress, and ends the search when time is over.
 
     Returns
     -------
     Solution or None
         The cheapest that uses exactly these classes, up to the rounding of `whole_costs`; None if there
         is none, time is over, or the network would have more than `MOST_ARCS` arcs.
-
-    Raises
-    ------
-    SolverError
-        The library fails.
 
     Notes
     -----
@@ -82,14 +75,7 @@ def reassign_sensitively(
 def reassign_diversely(
     table: RowTypeTable, solution: Solution, k: int, share: int, clock: Clock
 ) -> Solution | None:
-    """Distribute all rows among the classes of a solution at least cost, no value in more than 1/l of one.
-
-    Parameters
-    ----------
-    table, solution, k, clock
-        As in `reassign_sensitively`.
-    share : int
-        l.
+    """Distribute all rows among a solution's classes at least cost, no value in more than 1/share of one.
 
     Returns
     -------
@@ -180,16 +166,8 @@ def _cheapest_flow(
 
     Parameters
     ----------
-    row_type, output : ndarray of int64, shape (e,)
-        Pairs of a row type and a class.
-    cost : ndarray of int64, shape (q,)
-        Of a row in each class.
     limit : ndarray of int64, shape (q,)
         Rows that each gate of a class lets through.
-    gated : ndarray of int64, shape (q,)
-        Fewest rows that come through the gates of each class.
-    clock : Clock
-        Ends the search when time is over.
     direct : ndarray of int64, shape (q,), optional
         Fewest rows that come past the gates. All come through one if it is missing.
 

@@ -79,8 +79,6 @@ def certified_bound(
     vectors : ndarray of int64, shape (p,), optional
         All pattern vectors that a solution may use, but for those that `outside` stands for. None for all
         that there are.
-    k : int
-        Fewest people per class.
     prices : ndarray of int64, shape (n,)
         Price of each row of a row type in units of 1 / `PRICE_UNIT`.
     heartbeat : callable, optional
@@ -139,15 +137,7 @@ def unit_weights(columns: tuple[QuasiIdentifier, ...]) -> list[int]:
 
 
 def price_cap(columns: tuple[QuasiIdentifier, ...], rest_may_be_small: bool, outside: float) -> int:
-    """Return a price in price units that no row may exceed, whatever class it is in.
-
-    Parameters
-    ----------
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have any size; then its cost is the cap.
-    outside : float
-        Vectors that are not searched cost at least this.
-    """
+    """Return a price in price units that no row may exceed, whatever class it is in."""
     caps = [sum(unit_weights(columns))] if rest_may_be_small else []
     if not isinf(outside):
         caps.append(int(Fraction(outside) * PRICE_UNIT // 1))
@@ -251,15 +241,7 @@ def formable_classes(
     hierarchies: tuple[PackedHierarchy | None, ...] = (),
     rest_may_be_small: bool = False,
 ) -> FormableClasses:
-    """Return the classes that row types may form.
-
-    Parameters
-    ----------
-    vectors, rest_may_be_small
-        See `certified_bound`.
-    hierarchies : tuple of (PackedHierarchy or None)
-        Of the columns of a table; packed row types have their own.
-    """
+    """Return the classes that row types may form."""
     if isinstance(row_types, RowTypeTable):
         cells, own = list(row_types.cells), hierarchies
     else:
@@ -312,13 +294,7 @@ class FormableClasses:
         return bool(broken)
 
     def visit_broken(self, priced: PricedRows, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
-        """Call `visit` with the groups of each level vector in which a class is cheaper than its prices.
-
-        Parameters
-        ----------
-        heartbeat : callable
-            Called at every node of the tree.
-        """
+        """Call `visit` with the groups of each level vector in which a class is cheaper than its prices."""
         # Columns of many values first: they split groups best. Row types are numbered by price, so that
         # groups list them in the order in which memory holds them.
         order = sorted(range(len(self.columns)), key=lambda column: -max([1, *self.columns[column].counts]))
@@ -368,13 +344,7 @@ class _Leaves(NamedTuple):
     """Shape (m + 1, p). What the columns from some depth on cost at least."""
 
     def divide(self, depth: int, span: _Span, level: int) -> tuple[_Span | None, _Span | None]:
-        """Return the leaves of a span below its highest level in a column, and those at it; None if none are.
-
-        Parameters
-        ----------
-        depth : int
-            Place of the column; the span agrees on those before it.
-        """
+        """Return the leaves of a span below its highest level in a column, and those at it, or None."""
         if self.levels is None:
             return (span if level else None), span
         first, last = span
@@ -505,19 +475,7 @@ def broken_groups(
     k: int,
     demands: ClassDemands | None,
 ) -> tuple[PricedGroups, NDArray[np.int64]]:
-    """Keep the groups in which a class is cheaper than the prices of its rows, and their costs.
-
-    Parameters
-    ----------
-    groups : PricedGroups
-        Their row types most expensive first.
-    costs : ndarray of int64
-        Cost of a row of each group.
-    rest : int
-        What a row of a class costs beyond that.
-    demands : ClassDemands or None
-        What classes satisfy besides k.
-    """
+    """Keep the groups in which a class is cheaper than the prices of its rows, and their costs."""
     items, group, count, costs = _broken_by_k(groups, costs, rest, counts, k)
     left = PricedGroups(items, group, count)
     if demands is None or not count:

@@ -46,11 +46,6 @@ class ShownColumn(NamedTuple):
 def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownColumn:
     """Return what a solution shows in a column.
 
-    Parameters
-    ----------
-    solution : Solution
-        Parts of row types; their vectors hold the level of each column.
-
     Raises
     ------
     SolverError
@@ -143,13 +138,7 @@ def recount(
 
 
 def require_k(found: CountedSolution, k: int) -> None:
-    """Raise unless every class has at least k people.
-
-    Raises
-    ------
-    SolverError
-        The recount found a smaller class.
-    """
+    """Raise unless every class has at least k people."""
     _require(
         found.smallest >= k,
         f"The recount of the solution found a class of {found.smallest} people, fewer than {k}.",
@@ -169,11 +158,6 @@ def require_subsets(
     ----------
     size : int
         Of how many columns, >= 1.
-
-    Raises
-    ------
-    SolverError
-        The recount found a combination of fewer people.
 
     Notes
     -----
@@ -260,11 +244,6 @@ def require_models(
         Class of each part, numbered from 0 without gaps, as `recount` confirmed.
     heartbeat : callable, optional
         Called now and then; whatever it raises cancels.
-
-    Raises
-    ------
-    SolverError
-        A class violates a model.
 
     Notes
     -----

@@ -89,27 +89,16 @@ def anneal_steps(
     unit: float,
     work: int,
 ) -> tuple[float, int]:
-    """Change classes until some work is done.
+    """Change classes until some work is done; return the rise of the cost, and the work.
 
     Parameters
     ----------
     problem, assignment, taken, buffers
         What is known, what is changed, and working arrays.
-    random : ndarray of uint64
-        State of the generator.
     temperature : float
         A change that raises the cost by r is kept with probability ``exp(-r / temperature)``.
     unit : float
         A usual difference of costs.
-    work : int
-        Pairs of an item and an instance to look at.
-
-    Returns
-    -------
-    risen : float
-        By how much the cost has risen.
-    done : int
-        Work that was done.
     """
     risen, done = 0.0, 0
     shares_people = problem.shared.size > 0
@@ -178,8 +167,6 @@ def anneal(
     effort : int
         Pairs of a row and an instance that may be looked at. The temperature falls as it is used up, so
         that the same input gives the same result unless time runs out.
-    seed : int, optional
-        Seed of the random choices.
     hottest : float
         First temperature in usual costs, > 0: how far the search goes away from `solution`.
 

@@ -44,12 +44,8 @@ def graph_around(
         Allowed pattern vectors, the fully suppressed one among them.
     solution : Solution
         Its classes are instances of the graph, or cheaper ones with the same members are.
-    clock : Clock
-        Reports progress.
     prices : ndarray of int64, shape (n,), optional
         Valid prices in units of 1 / `PRICE_UNIT`; without them nothing costlier than in the solution stays.
-    most_edges : int
-        Most pairs.
 
     Raises
     ------
@@ -105,13 +101,7 @@ def thin(search: GraphSearch, solution: Solution, most: float) -> Compatibility:
 
 
 def part_of(table: RowTypeTable, graph: Compatibility, kept: NDArray[np.bool_]) -> Compatibility:
-    """Return the graph of some pairs, and of the instances that they leave.
-
-    Parameters
-    ----------
-    kept : ndarray of bool, shape (e,)
-        With every pair of the fully suppressed instance.
-    """
+    """Return the graph of some pairs, with all of the fully suppressed instance, and their instances."""
     before = np.concatenate([[0], np.cumsum(kept)])
     lengths = np.diff(before[graph.begin])
     stays = lengths > 0

@@ -161,17 +161,7 @@ def ruin(
     random: NDArray[np.uint64],
     unit: float,
 ) -> None:
-    """Take a few items out that might be better off together.
-
-    Parameters
-    ----------
-    problem, assignment, taken
-        What is known, what is changed, and where to list the items.
-    random : ndarray of uint64
-        State of the generator.
-    unit : float
-        A usual difference of costs.
-    """
+    """Take a few items out that might be better off together."""
     taken.length[0] = 0
     item = _draw_improvable(problem, assignment, random)
     number = assignment.held_by[item]
@@ -421,12 +411,9 @@ def repair(
     random: NDArray[np.uint64],
     unit: float,
 ) -> int:
-    """Decide where the items go: `buffers.fallback` names an instance for each, or `NOBODY`.
+    """Decide where the items go, see `buffers.fallback`; return how many pairs were looked at.
 
-    Returns
-    -------
-    int
-        How many pairs were looked at.
+    It names an instance for each, or `NOBODY`.
     """
     work = _find_fallbacks(problem, assignment, taken, buffers, unit)
     margin = unit * below(random, 3) + _TINY

@@ -130,14 +130,10 @@ def climb(
     ----------
     pool : Pool
         All groups that are looked at; the arrays are not changed.
-    prices : ndarray of float64, shape (n,)
-        Where to start.
     highest : ndarray of float64, shape (n,)
         No price may exceed its own.
     target : float
         An upper bound on the optimum, in price units; infinite if none is known.
-    steps : int
-        Most steps.
     stride : float
         Factor of the first step, from 0 to 1.
     usage : Usage, optional

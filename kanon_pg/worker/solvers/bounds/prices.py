@@ -230,13 +230,7 @@ class _PriceSearch:
         self.best = self._prices = _better(self._table, self.best, self._area.repaired)
 
     def go_on(self, cap: int, target: float, steps: int) -> bool:
-        """Climb and make the prices valid; return whether steps have become too short to matter.
-
-        Raises
-        ------
-        TimeOver
-            The pass could not be finished.
-        """
+        """Climb and make the prices valid; return whether steps have become too short to matter."""
         reached = climb(
             self._collected.pool(), self._counts, self._prices.astype(np.float64),
             np.minimum(self._area.highest, cap).astype(np.float64), target * PRICE_UNIT,

@@ -262,8 +262,6 @@ def cheapest_levels(
     ----------
     known : ndarray of float64, shape (n,)
         Cost of a row of each row type in some solution; only what is cheaper is looked for.
-    effort, models
-        See `cheapest_reach`.
 
     Returns
     -------

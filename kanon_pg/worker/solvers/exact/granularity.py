@@ -18,11 +18,6 @@ _TOLERANCE = 1e-6
 def granularity(costs: NDArray[np.float64]) -> float:
     """Return the greatest number of which all costs are multiples, 0 if it is not known.
 
-    Parameters
-    ----------
-    costs : ndarray of float64
-        Costs of one row, >= 0.
-
     Notes
     -----
     Weights such as 0.1 are taken for the decimal or fraction that they are written as, if its denominator
@@ -41,15 +36,7 @@ def granularity(costs: NDArray[np.float64]) -> float:
 
 
 def rounded_up(bound: float, step: float) -> float:
-    """Return the least possible cost that a solver's bound allows.
-
-    Parameters
-    ----------
-    bound : float
-        Computed with doubles: it may be too high by a millionth of itself.
-    step : float
-        All costs are multiples of it; 0 if that is not known.
-    """
+    """Return the least possible cost a bound, maybe a millionth too high, allows in steps (0: unknown)."""
     if not math.isfinite(bound):
         return bound
     safe = bound - _TOLERANCE * max(1.0, abs(bound))
@@ -58,11 +45,6 @@ def rounded_up(bound: float, step: float) -> float:
 
 def whole_costs(costs: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     """Return costs as multiples of a unit, and the unit.
-
-    Parameters
-    ----------
-    costs : ndarray of float64
-        Costs of one row, >= 0.
 
     Returns
     -------

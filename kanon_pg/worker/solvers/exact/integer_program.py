@@ -122,22 +122,13 @@ class LinearAnswer:
 def solve_linear_model(
     model: LinearModel, effort: Effort = NO_LIMITS, *, step: float | None = None, hint: Reals | None = None
 ) -> LinearAnswer:
-    """Solve a linear model to optimality or until a limit is reached.
+    """Solve a linear model with costs of at least 0 to optimality or until a limit is reached.
 
     Parameters
     ----------
-    model : LinearModel
-        Costs of at least 0.
     step : float, optional
         Number of which the cost of every solution is a multiple, 0 if that is not known: the bound is rounded
         up. Without it that of the columns' costs, which is right where all columns take whole numbers only.
-    hint : ndarray of float64, optional
-        Values of the first columns in a solution.
-
-    Raises
-    ------
-    SolverError
-        The library fails.
 
     Notes
     -----

@@ -46,17 +46,7 @@ class ModelConstraints:
     """Sensitive columns, and shares of their values, all above 0."""
 
     def rows_of(self, begin: Numbers, row_type: Numbers, is_constrained: NDArray[np.bool_]) -> Demand:
-        """Return further columns and rows for some instances.
-
-        Parameters
-        ----------
-        begin : ndarray of int64, shape (q + 1,)
-            Where the members of each instance begin.
-        row_type : ndarray of int64, shape (e,)
-            Row type of each member.
-        is_constrained : ndarray of bool, shape (q,)
-            Which instances have to satisfy the models.
-        """
+        """Return further columns and rows for some instances."""
         constrained = np.flatnonzero(is_constrained)
         place = np.full(is_constrained.size, -1, dtype=np.int64)
         place[constrained] = np.arange(constrained.size)

@@ -222,8 +222,6 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
         One row type per node.
     prices : ndarray of int64, shape (n,)
         Valid prices in units of 1 / `PRICE_UNIT`.
-    cost : float
-        Cost of a known solution.
 
     Notes
     -----

@@ -309,8 +309,6 @@ def search_exactly(
     prices : ndarray of int64, shape (n,), optional
         Prices that prove a lower bound (see `kanon_pg.worker.verification.certificate`); they strike out
         pairs of a row type and an instance that no better solution uses.
-    demands : ProgramDemands, optional
-        What classes must satisfy besides k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
     gap : float
@@ -433,11 +431,6 @@ def _side_by_side(
     """Solve components in processes of their own, the largest first, which end at about the same time then.
 
     If one of them fails, all are solved one after the other.
-
-    Raises
-    ------
-    SolverError
-        There can be no further process.
     """
 
     def jobs() -> Iterator[tuple[Callable[[], bytes], float]]:

@@ -254,11 +254,6 @@ def solve_sub_problem(
         Rows on each pair of a solution. The answer is at least as good if it is valid but for the demand
         and the limits for open instances, which are not checked.
 
-    Raises
-    ------
-    SolverError
-        The library fails, or answers with a solution that is none.
-
     Notes
     -----
     One thread, fixed seed: without a limit in seconds equal calls give equal answers.
@@ -284,20 +279,10 @@ def solve_near_relaxation(
 ) -> Answer:
     """Search those solutions of a sub-problem that open what its linear relaxation opens or closes wholly.
 
-    Parameters
-    ----------
-    hint : ndarray of int64, shape (e,), optional
-        Rows on each pair of a valid solution. The answer is at least as good.
-
     Returns
     -------
     Answer
         Its bound is that of the relaxation.
-
-    Raises
-    ------
-    SolverError
-        The library fails, or answers with a solution that is none.
 
     Notes
     -----

@@ -267,23 +267,12 @@ def scan_levels(
     work: int,
     is_thinned: bool,
 ) -> int:
-    """Form classes under level vectors from `turn` on until nobody waits or some work is done.
+    """Form classes under level vectors from `turn` on until nobody waits or work is done; return the turn.
 
     Parameters
     ----------
-    scan : LevelScan
-        Is changed.
-    levels : ndarray of int16, shape (p, m)
-        Level vectors in their order.
     work : int
         Row types to look at; what privacy models look at (`ModelEvaluator.work`) counts for more.
-    is_thinned : bool
-        Whether groups that violate a model may leave row types out.
-
-    Returns
-    -------
-    int
-        The vector whose turn is next.
     """
     living, state = scan.living, scan.state
     while turn < levels.shape[0] and state[_WAITING] > 0 and work > 0:
@@ -336,8 +325,6 @@ def greedy_classes(
         Progress is reported to it. Its end is ignored, since this is the first solution; but once it has
         passed, groups that violate a privacy model are no longer thinned out, and after some more work all
         row types without a class stay so: under models the search can take many times as long as without.
-    is_thinned : bool
-        Whether groups that violate a model may leave row types out.
 
     Notes
     -----
@@ -369,14 +356,8 @@ def greedy(
 
     Parameters
     ----------
-    vectors : ndarray of int64, shape (p,)
-        Pattern vectors in the order of their turn, cheapest first.
     k : int
         Fewest distinct people per class.
-    clock, is_thinned
-        As in `greedy_classes`.
-    models : ModelEvaluator, optional
-        Privacy models.
 
     Returns
     -------

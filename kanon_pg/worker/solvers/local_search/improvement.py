@@ -64,14 +64,10 @@ def improve(
 
     Parameters
     ----------
-    vectors : ndarray of int64, shape (p,)
-        Allowed pattern vectors.
     assigned : ndarray of int64, shape (n,)
         Every class has at least k people and satisfies the models.
     reach : ndarray of float64, shape (n,)
         No class of lower cost with k people can hold the row type (see `cheapest_reach`).
-    clock : Clock
-        Ends the search when time is over.
     effort : int
         Row types that may be looked at; None for the usual limit. Effort is counted instead of time,
         so that the same input gives the same result.
@@ -146,15 +142,7 @@ def _sweep_once(
 
 
 def _patience_after(sweep: Sweep, patience: int, seconds: float | None, clock: Clock) -> int:
-    """Return the patience of the next step; pass a move over for which there is no time.
-
-    Parameters
-    ----------
-    patience : int
-        That of the last step.
-    seconds : float, optional
-        Time that was left when it began.
-    """
+    """Return the patience of the next step; pass a move over for which there is no time."""
     if not sweep.was_given_up:
         return _PATIENCE
     left = clock.left()

@@ -359,13 +359,7 @@ def _thin_out(task: MoveTask, models: ModelEvaluator, gainers: int) -> int:
 def _stay_away(
     task: MoveTask, models: ModelEvaluator | None, cost: float, gainers: int, taken: int
 ) -> tuple[int, float]:
-    """Let donors and gainers stay away until the other gainers satisfy everything.
-
-    Returns
-    -------
-    int, float
-        How many others there are, and what they gain.
-    """
+    """Let donors and gainers stay away until the others satisfy everything; return their number and gain."""
     parts, members, scratch = task.parts, task.members, task.scratch
     if models is None:
         return 0, 0.0
@@ -442,12 +436,8 @@ def try_class(
 
     Parameters
     ----------
-    models : ModelEvaluator or None
-        The privacy models, for row types in the order of `MoveTask.members`.
     items : ndarray of int32
         Row types that agree under `vector`, costliest first.
-    vector, cost : int, float
-        The vector, and the cost of one row under it.
 
     Returns
     -------

@@ -32,13 +32,7 @@ class Demands(NamedTuple):
 
 
 def demands_of(table: RowTypeTable, k: int, models: PrivacyModels) -> Demands:
-    """Return the demands on classes of a table's row types.
-
-    Raises
-    ------
-    InputError
-        See `kanon_pg.worker.models.evaluator.require_usable`.
-    """
+    """Return the demands on classes of a table's row types."""
     is_simple = not models and not table.has_shared_people
     return Demands(np.int64(k), np.int64(is_simple), table.people, evaluator_of(table, models))
 

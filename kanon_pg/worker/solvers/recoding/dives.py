@@ -27,17 +27,7 @@ _SHARE_OF_TIME = 0.2
 
 
 class LevelDives(Dives):
-    """Dives whose classes publish the lowest nodes that their members share.
-
-    Parameters
-    ----------
-    whole : RecodingTask
-        Without an entity, its row types undivided.
-    prices : Prices
-        Valid ones.
-    clock : Clock
-        Ends dives.
-    """
+    """Dives whose classes publish the lowest nodes that their members share."""
 
     def __init__(self, whole: RecodingTask, prices: Prices, clock: Clock) -> None:
         table, request = whole.table, whole.request
@@ -53,13 +43,7 @@ class LevelDives(Dives):
         return PricedParts(class_of, parts.row_costs_at(solution.vector))
 
     def finished(self, solution: Solution) -> Solution:
-        """Let rows without a place join classes, and anneal what comes of it.
-
-        Parameters
-        ----------
-        solution : Solution
-            Any one of the table; row types of classes that violate something join others.
-        """
+        """Let rows without a place join classes, and anneal what comes of it."""
         parts, clock = self.whole.divided(solution), self.task.clock
         class_of = published_classes(parts.forest, parts.codes, parts.fields, solution.vector)
         is_left = find_forbidden(parts.demands, class_of)[class_of] | (solution.vector == parts.fields.top)

@@ -93,19 +93,9 @@ def _best_classes(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDAr
 def cheapest_partition(
     forest: Forest, codes: NDArray[np.int32], rows: NDArray[np.int64], demands: Demands
 ) -> tuple[NDArray[np.int64], float]:
-    """Return the classes, numbered from 0, of a cheapest partition of all row types, and its cost.
+    """Return the classes, from 0, of a cheapest partition of at most `MOST_ITEMS` row types, and its cost.
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n, m)
-        With n at most `MOST_ITEMS`.
-    rows : ndarray of int64, shape (n,)
-
-    Returns
-    -------
-    class_of : ndarray of int64, shape (n,)
-    cost : float
-        Infinite if there is no partition into allowed classes.
+    The cost is infinite if there is no partition into allowed classes.
 
     Notes
     -----

@@ -46,11 +46,6 @@ class Forest(NamedTuple):
 def forest_of(packed: PackedRowTypes, table: RowTypeTable) -> Forest:
     """Return the hierarchies over the codes of a table.
 
-    Parameters
-    ----------
-    table : RowTypeTable
-        Its row types, in any order.
-
     Raises
     ------
     InputError
@@ -205,12 +200,6 @@ def levels_of_classes(
     forest: Forest, codes: NDArray[np.int32], class_of: NDArray[np.int64]
 ) -> NDArray[np.int16]:
     """Return the lowest levels that the members of each class share, shape (c, m).
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n, m)
-    class_of : ndarray of int64, shape (n,)
-        Numbered from 0.
 
     Notes
     -----

@@ -73,17 +73,7 @@ def _united(groups: NodeGroups, key: NDArray[np.uint64]) -> tuple[NodeGroups, ND
 def raise_column(
     forest: Forest, codes: NDArray[np.int32], groups: NodeGroups, column: int, level: int
 ) -> tuple[NodeGroups, NDArray[np.int32]]:
-    """Return the groups one level higher in a column, and which one each group becomes part of.
-
-    Parameters
-    ----------
-    forest, codes
-        The table.
-    groups : NodeGroups
-        At some level vector.
-    level : int
-        Its level there, below the top.
-    """
+    """Return the groups one level higher in a column, below the top, and which one each becomes part of."""
     key = np.empty_like(groups.key)
     before = forest.begin[column] + level * forest.values[column]
     after = before + forest.values[column]
@@ -101,18 +91,7 @@ def project(
     columns: NDArray[np.int64],
     level: NDArray[np.int16],
 ) -> tuple[NodeGroups, NDArray[np.int32]]:
-    """Return the groups of what some columns alone show, and which one each group becomes part of.
-
-    Parameters
-    ----------
-    forest, codes
-        The table.
-    groups : NodeGroups
-        Groups that agree on these columns at these or lower levels.
-    columns : ndarray of int64
-    level : ndarray of int16, shape (m,)
-        Of all columns.
-    """
+    """Return the groups of what some columns alone show, and which one each group becomes part of."""
     key = np.zeros(groups.key.size, dtype=np.uint64)
     for column in columns:
         start = forest.begin[column] + level[column] * forest.values[column]

@@ -154,8 +154,6 @@ def improve_classes(
     clock : Clock
         Ends the search when time is over. The temperature falls with time if that passes faster than
         effort is used.
-    seed : int
-        Seed of the random choices.
     times : int
         How many times the usual effort is allowed. Effort is counted instead of time, so that the same input
         gives the same result unless time runs out.

@@ -55,13 +55,7 @@ class _NamedByInstance(RowTypeTable):
 
 
 def named_by_instance(table: RowTypeTable, usual: float) -> RowTypeTable:
-    """Return a table as the search of such a graph needs it.
-
-    Parameters
-    ----------
-    usual : float
-        A usual difference of costs.
-    """
+    """Return a table as the search of such a graph needs it."""
     columns = tuple(replace(column, weight=usual) for column in table.columns)
     parts = {one.name: getattr(table, one.name) for one in fields(table)}
     return _NamedByInstance(**{**parts, "columns": columns})
@@ -87,15 +81,7 @@ def instances_collected(whole: RecodingTask, collected: Collected) -> Instances:
 
 
 def instances_of(whole: RecodingTask, start: Start) -> Instances:
-    """Return the instances of the classes of a solution, in their order.
-
-    Parameters
-    ----------
-    whole : RecodingTask
-        Its row types are the members.
-    start : Start
-        Classes of the row types of `whole`, or of parts of them.
-    """
+    """Return the instances of the classes of a solution, in their order; members are those of `whole`."""
     task = start.task
     level = levels_of_classes(task.forest, task.codes, start.class_of)
     _, anyone = np.unique(start.class_of, return_index=True)
@@ -133,11 +119,6 @@ def graph_of(whole: RecodingTask, groups: Sequence[Instances]) -> tuple[NodeVect
     """Return the graph of some instances and of everybody, and which instance of it each given one is.
 
     Of instances with the same members the cheapest is kept.
-
-    Parameters
-    ----------
-    groups : sequence of Instances
-        Of the row types of `whole`.
     """
     everybody = np.arange(len(whole.table), dtype=np.int64)
     cost = np.concatenate([*(group.cost for group in groups), [_cost_of_everything(whole)]])
@@ -161,13 +142,7 @@ def graph_of(whole: RecodingTask, groups: Sequence[Instances]) -> tuple[NodeVect
 
 
 def _cheapest_equal(cost: NDArray[np.float64], lengths: Numbers, member: Numbers) -> Numbers:
-    """Return for each instance the cheapest one with the same members; the last one is kept as it is.
-
-    Parameters
-    ----------
-    member : ndarray of int64, shape (e,)
-        Ascending within each instance.
-    """
+    """Return for each instance the cheapest one with the same members; the last one is kept as it is."""
     begin = np.concatenate([[0], np.cumsum(lengths)])
     marks = mix(np.arange(1, int(lengths[-1]) + 1, dtype=np.uint64))
     sign = np.add.reduceat(marks[member], begin[:-1])

@@ -68,13 +68,6 @@ def search_with_hierarchies(
 ) -> SearchResult:
     """Choose at which level each cell is published.
 
-    Parameters
-    ----------
-    packed : PackedRowTypes
-        With hierarchies.
-    table : RowTypeTable
-        The same row types, of at least k people.
-
     Raises
     ------
     InputError
@@ -111,13 +104,7 @@ def _require_meaning(request: SolveRequest) -> None:
 
 
 def _found(whole: RecodingTask, start: Start) -> SearchResult:
-    """Return classes as a solution, with what can be proven in a moment.
-
-    Parameters
-    ----------
-    whole : RecodingTask
-        The row types of `start`, undivided.
-    """
+    """Return classes as a solution, with what can be proven in a moment."""
     bound, name = _quick_bound(whole, _known(whole, start))
     return SearchResult(start.task.solution_of(start.class_of), start.method, bound, name)
 
@@ -152,15 +139,7 @@ def _local(whole: RecodingTask) -> SearchResult:
 
 
 def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
-    """Improve classes, prove a bound by prices, and search among the classes that the prices favour.
-
-    Parameters
-    ----------
-    goal : float
-        Gap at which the search ends.
-    times : int
-        How many times the usual effort improvement spends.
-    """
+    """Improve classes, prove a bound by prices, and search among the classes that the prices favour."""
     has_models = bool(whole.request.models)
     with closing(SuppressionAlone(whole)) as alone:
         start = start_of(whole)
@@ -194,12 +173,9 @@ def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
 def _dived(
     whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock, *, anew: bool
 ) -> Start:
-    """Dive under privacy models for a cheaper solution until it is good enough, or dives are in vain.
+    """Dive under privacy models until a solution is good enough, or in vain; `anew`, for all rows first.
 
-    Parameters
-    ----------
-    anew : bool
-        Whether to dive for all rows first; then parts of the best solution are taken apart.
+    Then parts of the best solution are taken apart.
     """
     if whole.table.has_entity or clock.is_over():
         return start

@@ -346,23 +346,12 @@ def anneal_classes(
     temperature: float,
     work: int,
 ) -> tuple[float, int]:
-    """Change classes until some work is done.
+    """Change classes until some work is done; return the rise of the cost, and the work.
 
     Parameters
     ----------
-    assignment, buffers, taken
-        What is changed, and working arrays.
     temperature : float
         A change that raises the cost by r is kept with probability ``exp(-r / temperature)``.
-    work : int
-        Row types to look at.
-
-    Returns
-    -------
-    risen : float
-        By how much the cost has risen.
-    done : int
-        Work that was done.
     """
     risen, done = 0.0, 0
     while done < work:

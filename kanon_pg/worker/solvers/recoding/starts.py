@@ -88,11 +88,6 @@ class SuppressionAlone:
     A process of its own searches, from now to the end of the time, just as it would where there are no
     hierarchies; it ends when it is closed. Without a limit of time, or a further process, it runs
     once somebody asks for what it found.
-
-    Parameters
-    ----------
-    task : RecodingTask
-        Its row types are not divided.
     """
 
     def __init__(self, task: RecodingTask) -> None:
@@ -111,14 +106,9 @@ class SuppressionAlone:
             self._child.close()
 
     def or_cheaper(self, start: Start, *, waits: bool = False) -> Start:
-        """Return a start, or what suppression alone has found if that is cheaper.
+        """Return a start, or what suppression alone has found, with `waits` to its end, if that is cheaper.
 
         Once suppression alone is proven to cost no less than a start, its search ends.
-
-        Parameters
-        ----------
-        waits : bool
-            Whether to wait for something cheaper until the search ends.
         """
         if not self.is_due:
             return start

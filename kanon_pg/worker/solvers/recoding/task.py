@@ -77,11 +77,6 @@ class RecodingTask:
     def solution_of(self, class_of: NDArray[np.int64]) -> Solution:
         """Return the solution in which each class publishes the lowest nodes that its members share.
 
-        Parameters
-        ----------
-        class_of : ndarray of int64, shape (n,)
-            Numbered from 0.
-
         Raises
         ------
         InfeasibleError
@@ -110,13 +105,6 @@ class RecodingTask:
 def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, clock: Clock) -> RecodingTask:
     """Return the task of a request.
 
-    Parameters
-    ----------
-    packed : PackedRowTypes
-        With hierarchies.
-    table : RowTypeTable
-        The same row types.
-
     Raises
     ------
     InputError
@@ -135,12 +123,6 @@ def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, 
 
 
 def classes_of_solution(packed: PackedRowTypes, parts: RowTypeTable, solution: Solution) -> NDArray[np.int64]:
-    """Number the classes of a solution, shape (q,).
-
-    Parameters
-    ----------
-    parts : RowTypeTable
-        One row type per part of the solution.
-    """
+    """Number the classes of a solution, shape (q,)."""
     forest = forest_of(packed, parts)
     return published_classes(forest, codes_of(parts), packed.level_fields, solution.vector)

@@ -48,14 +48,7 @@ class PricedParts(NamedTuple):
 
 
 class Dives(ABC):
-    """A table under privacy models whose solutions come from dives.
-
-    Parameters
-    ----------
-    task : DiveTask
-        The table, the classes that it may have, and their prices.
-    request : SolveRequest
-    """
+    """A table under privacy models whose solutions come from dives."""
 
     def __init__(self, task: DiveTask, request: SolveRequest) -> None:
         self.task, self.request = task, request
@@ -66,13 +59,7 @@ class Dives(ABC):
 
     @abstractmethod
     def finished(self, solution: Solution) -> Solution:
-        """Make all classes of a solution allowed, and improve it.
-
-        Raises
-        ------
-        InfeasibleError
-            Some rows cannot be given a class.
-        """
+        """Make all classes of a solution allowed, and improve it."""
 
     def cost(self, solution: Solution) -> float:
         """Return the weighted cost of a solution."""
@@ -148,15 +135,7 @@ class Dives(ABC):
 
 
 class SuppressionDives(Dives):
-    """Dives whose classes suppress cells.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Without an entity.
-    mask : PatternMask
-        Its vectors are all that are allowed.
-    """
+    """Dives whose classes suppress cells."""
 
     def __init__(
         self,
@@ -179,10 +158,7 @@ class SuppressionDives(Dives):
     def finished(self, solution: Solution) -> Solution:
         """Let local search and flow take turns until neither gains, or time is over.
 
-        Parameters
-        ----------
-        solution : Solution
-            Any one of the table; classes that violate something are suppressed fully.
+        Classes that violate something are suppressed fully.
         """
         table, clock = self.task.table, self.task.clock
         for _ in range(_MOST_TURNS):

@@ -35,17 +35,8 @@ def _what_is_left(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Return the closed instances that can still be filled, over the row types that have rows left.
 
-    Parameters
-    ----------
-    pool : Pool
-        All instances.
-    position : ndarray of int32, shape (n,)
-        New number of each row type.
-
-    Returns
-    -------
-    begin, member, instance : ndarray
-        Members of these instances in compressed rows, and their numbers in the graph.
+    `position` renumbers row types. The members come in compressed rows, with their instances' numbers in the
+    graph.
     """
     begin = np.zeros(pool.begin.size, dtype=np.int64)
     member = np.empty(pool.member.size, dtype=np.int32)
@@ -94,25 +85,12 @@ def _fill(
 
 @kernel
 def settle(graph: Pool, stage: Stage, order: NDArray[np.int64], quota: int, slack: float, k: int) -> int:
-    """Open instances and give them rows until a quota of rows has a place.
+    """Open instances, in order, and give them rows until a quota of rows has a place; return how many have.
 
     Parameters
     ----------
-    graph : Pool
-        All instances.
-    stage : Stage
-        Changes.
-    order : ndarray of int64
-        Instances in the order in which they are tried.
-    quota : int
-        Rows that should get a place.
     slack : float
         By how much a row of a class may cost more than its price, on average.
-
-    Returns
-    -------
-    int
-        Rows that got a place.
     """
     done = 0
     for number in order:
@@ -172,8 +150,6 @@ def dive(search: GraphSearch, clock: Clock, *, seed: int = 0) -> Solution | None
     ----------
     search : GraphSearch
         Of a table without an entity, with prices; best in the graph that `thin` returns.
-    clock : Clock
-        Ends the search when time is over.
     seed : int
         With others than 0 rounds settle a share of the rows that is drawn at random.
 
@@ -238,17 +214,7 @@ def adjust_prices(
     clock: Clock,
     demands: ClassDemands | None = None,
 ) -> NDArray[np.float64]:
-    """Adjust the prices of rows without a place, up to their caps; return how much each instance is used.
-
-    Parameters
-    ----------
-    pool : Pool
-        All instances.
-    people : ndarray of int64, shape (n,)
-        People of the rows that are left of each row type.
-    steps, stride, demands
-        As in `climb`.
-    """
+    """Adjust the prices of rows without a place, up to their caps; return how much each instance is used."""
     types = np.flatnonzero(stage.left)
     position = np.full(stage.left.size, -1, dtype=np.int32)
     position[types] = np.arange(types.size)

@@ -278,15 +278,7 @@ def _parts(order: Numbers, pool: Pool, demands: ClassDemands) -> Iterator[Number
 
 
 def _affordable_steps(clock: Clock, began: float | None, share: float) -> int:
-    """Return how many steps rounds after the first may take, so that the dive ends in its part of the time.
-
-    Parameters
-    ----------
-    began : float, optional
-        Seconds that were left when the first round began.
-    share : float
-        Share of the rows that are left which get a place in each round: a round takes as much less time.
-    """
+    """Return how many steps rounds after the first may take, so that the dive ends within its time."""
     left = clock.left()
     if began is None or left is None:
         return _STEPS

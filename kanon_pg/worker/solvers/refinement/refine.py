@@ -93,13 +93,7 @@ class Rounds:
         return min(self.wanted, max(_SHORTEST_ROUND, left * SHARE_OF_ROUND / self._pace))
 
     def note(self, seconds: float, before: float, after: float, *, taken: float | None = None) -> None:
-        """Note how long a round was, and the cost before and after it.
-
-        Parameters
-        ----------
-        taken : float, optional
-            How long it was by the clock, where the next ones are to be measured by that, too.
-        """
+        """Note how long a round was, and the cost before and after it."""
         if taken is not None:
             self._pace = taken / seconds
         self._stale = self._stale + 1 if before - after <= STALE * before else 0
@@ -123,14 +117,10 @@ def refine(
     pool : SolutionPool
         At least one solution, in a graph with prices. Classes of those of earlier rounds are searched beside
         the search for others, which are added, for the next round.
-    clock : Clock
-        Ends the search when time is over.
     seconds : float
         How long the search should take, > 0. It is turned into effort that does not depend on the
         machine, so that the same input gives the same result unless time runs out, or an integer program
         takes so long that it is given up.
-    seed : int, optional
-        Seed of the random choices.
     anew : bool
         Whether to begin with other solutions, half of the time. Otherwise only regions of what is known are
         searched.

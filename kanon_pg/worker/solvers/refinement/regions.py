@@ -83,19 +83,7 @@ def layout_of(search: GraphSearch, solution: Solution) -> Layout:
 
 
 def draw_region(layout: Layout, first: int, most_pairs: int, random: np.random.Generator) -> Numbers:
-    """Draw open instances near each other.
-
-    Parameters
-    ----------
-    first : int
-        The open instance to begin with.
-    most_pairs : int
-        Pairs that their row types should have.
-
-    Returns
-    -------
-    ndarray of int64
-        Open instances, ascending.
+    """Draw open instances near a first one, ascending, until their row types have enough pairs.
 
     Notes
     -----
@@ -147,20 +135,7 @@ class Region:
         return np.bincount(self.place, weights=self.inside, minlength=size).astype(np.int64)
 
     def rows_of(self, answer: Numbers, row_type: Numbers) -> Numbers:
-        """Hand the rows on each pair of the program out to its row types, one after the other.
-
-        Parameters
-        ----------
-        answer : ndarray of int64
-            Rows on each pair of the program.
-        row_type : ndarray of int64, shape (e,)
-            Row types of `pairs`.
-
-        Returns
-        -------
-        ndarray of int64, shape (e,)
-            Rows on `pairs`.
-        """
+        """Hand the rows on each pair of the program out to `pairs` of its row types, one after the other."""
         member, instance = self.problem.member, self.problem.instance
         order = np.lexsort((instance, member))
         part_end = np.cumsum(answer[order])
@@ -179,13 +154,7 @@ class Region:
 
 
 def region_of(layout: Layout, chosen: Numbers) -> Region:
-    """Return the integer program of some open instances and what their rows could open instead.
-
-    Parameters
-    ----------
-    chosen : ndarray of int64
-        Open instances.
-    """
+    """Return the integer program of some open instances and what their rows could open instead."""
     graph, table = layout.graph, layout.table
     is_chosen = np.zeros(len(graph), dtype=np.bool_)
     is_chosen[chosen] = True
@@ -299,13 +268,9 @@ def improve_by_regions(
         pairs the graph has, the larger regions are.
     solution : Solution
         Every class has at least k people and is an instance of the graph.
-    clock : Clock
-        Ends the search when time is over.
     effort : int
         Ends the search: steps of the simplex method times pairs, so that the same input gives the same
         result unless time runs out.
-    seed : int, optional
-        Seed of the random choices.
 
     Returns
     -------
@@ -341,8 +306,6 @@ def improve_as_a_whole(
     ----------
     search : GraphSearch
         The graph has the pairs that `solution` uses, and a few others.
-    solution, clock
-        As in `improve_by_regions`.
     seconds : float
         After which the program is given up, should it not have ended: then what is found depends on the
         machine.
