@@ -29,12 +29,9 @@ from kanon_pg.core.code_folders import (
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.db import statements
 from kanon_pg.db.statements import compiled_templates, sql_root
-from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_free_memory
-from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
-
-_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
+from kanon_pg.runner.session import Caller, Job, Session
 
 
 @functools.cache
@@ -128,7 +125,7 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
             raise InterruptedError
 
     def work() -> None:
-        session = Session(lambda: launch.start_process(code), _COMPILER)
+        session = Session(lambda: launch.start_process(code), "compiler", more_free_memory)
         memory = default_memory_budget()
         try:
             for kernels in waiting:
