@@ -13,7 +13,6 @@ from tests.fixtures.examples import register_profiles
 pytest_plugins = [
     "tests.fixtures.databases",
     "tests.fixtures.interfaces",
-    "tests.fixtures.curves",
     "tests.fixtures.audits",
     "tests.fixtures.queries",
     "tests.fixtures.gateways",

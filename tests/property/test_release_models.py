@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InfeasibleError
-from tests.fixtures.analyses import measure
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
@@ -121,7 +120,7 @@ def check_what_readers_see(
 
 
 def check_measures(interface: Interface, columns: Sequence[str], models: PrivacyModels) -> None:
-    found = measure(interface, "safe.base", QUASI, list(columns))
+    found = interface.measure("safe.base", QUASI, list(columns))
     assert found.k >= K
     assert found.p is not None
     assert found.p >= (models.p or 0)
