@@ -201,14 +201,6 @@ def test_every_group_that_prices_up_to_the_highest_break_is_collected_once():
     assert collected.members == before
 
 
-def test_nothing_is_searched_below_groups_that_break_nothing():
-    table, vectors = table_and_vectors(random_rows())
-    beats = []
-    priced = PricedRows(table.rows, table.people, np.zeros(len(table), dtype=np.int64))
-    formable_classes(table, vectors, 5).visit_broken(priced, lambda *_: True, lambda: beats.append(1))
-    assert len(beats) == 1
-
-
 @pytest.mark.parametrize("models", [PrivacyModels(), PrivacyModels(p=2)])
 def test_groups_that_stay_keep_their_own_costs(models):
     """The first of two groups breaks no prices, or has one sensitive value; the second breaks them."""
