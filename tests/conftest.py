@@ -1,7 +1,5 @@
 """Fixtures of all tests, by topic in `tests/fixtures`, and which tests a run takes."""
 
-from __future__ import annotations
-
 import signal
 from collections import defaultdict
 from zlib import crc32

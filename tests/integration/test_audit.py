@@ -1,7 +1,5 @@
 """An audit finds what counting all sets of columns in SQL finds, needs no more than the right to read."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """The commands ``audit``, ``suggest``, ``risk`` and ``identify``."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Whose rights count in audits; other refusals are in `services/test_refusals.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Names that stand for nothing, and tables of one session; see `services/test_refusals.py` for all else."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.errors import (

@@ -1,7 +1,5 @@
 """A suppression curve agrees with releases, needs no more than the right to read, and changes nothing."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from pathlib import Path

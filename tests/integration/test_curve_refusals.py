@@ -1,7 +1,5 @@
 """Who may ask for a suppression curve, and how it is stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import psycopg

@@ -1,7 +1,5 @@
 """Releases in which cells are published at levels of hierarchies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One column is grouped alike by both interfaces: every value, k people per class, and refusals in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hierarchies through both interfaces: what is stored, what is refused, who may see it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

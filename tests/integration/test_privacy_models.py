@@ -1,7 +1,5 @@
 """Privacy models and class limits hold in what is published, whichever interface and method."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable

@@ -1,7 +1,5 @@
 """Releases of tables with several rows per person: people are counted, although these are not published."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Risk, identifying sets, suggestions and the test of k-anonymity agree with plain SQL, either way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

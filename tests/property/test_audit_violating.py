@@ -1,7 +1,5 @@
 """All minimal violating sets, against trying every subset of the columns."""
 
-from __future__ import annotations
-
 from itertools import combinations, count
 
 import pytest

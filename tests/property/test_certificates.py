@@ -1,7 +1,5 @@
 """Certificates as files: the program in docs/ accepts what is written, and finds lies."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

@@ -5,8 +5,6 @@ looks at what was shown, and links what one person left and entered with. Which 
 who waits, is drawn at random: the promise must not depend on it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

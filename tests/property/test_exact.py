@@ -1,7 +1,5 @@
 """The exact search against trying everything, on random small tables."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

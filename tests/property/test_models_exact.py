@@ -1,7 +1,5 @@
 """Exact search under privacy models finds what trying everything finds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings

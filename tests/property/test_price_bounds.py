@@ -1,7 +1,5 @@
 """No certified bound exceeds the optimum, on random small tables of every kind."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st

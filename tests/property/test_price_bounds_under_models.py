@@ -1,7 +1,5 @@
 """Bounds by prices that use privacy models never exceed the optimum; gains are those of some class."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

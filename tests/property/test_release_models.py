@@ -1,7 +1,5 @@
 """Releases with divided row types, under privacy models: what they publish, and what a refresh may show."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What must be true of every solution, on random small tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings

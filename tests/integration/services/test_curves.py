@@ -1,7 +1,5 @@
 """Suppression curves agree with releases of them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import psycopg

@@ -1,7 +1,5 @@
 """Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

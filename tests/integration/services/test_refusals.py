@@ -1,7 +1,5 @@
 """Every bad input has a sentence, hint and SQLSTATE of its own, equal by both interfaces, and no effect."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.errors import KanonError, by_sqlstate

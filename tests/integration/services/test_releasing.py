@@ -1,7 +1,5 @@
 """Releases: the order of steps, what is recorded, and what is never trusted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Searches as they are called: refusals, entities, deadlines, cancelling, equal answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

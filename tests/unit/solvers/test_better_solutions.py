@@ -1,7 +1,5 @@
 """Annealing, flows and integer programs of regions: what must be true of every solution they return."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

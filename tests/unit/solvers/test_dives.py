@@ -1,7 +1,5 @@
 """Dives from prices, flows to open instances, regions with row types merged: what must be true of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

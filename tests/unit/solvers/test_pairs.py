@@ -1,7 +1,5 @@
 """k = 2 against constraint programming."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations, combinations_with_replacement
 
 import numpy as np

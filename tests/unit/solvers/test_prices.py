@@ -1,7 +1,5 @@
 """Prices prove bounds as high as the linear relaxation, and are valid whenever the search ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

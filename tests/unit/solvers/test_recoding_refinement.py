@@ -1,7 +1,5 @@
 """What the search of suppression makes of recodings: instances are node vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

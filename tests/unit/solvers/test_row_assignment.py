@@ -1,7 +1,5 @@
 """Row assignment against constraint programming, and the examples of the papers."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 import networkx as nx
