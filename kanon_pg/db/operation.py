@@ -171,8 +171,8 @@ class Operation(Generic[Request]):
 
     def statement(self, name: str, function: Identifier) -> Statement:
         """Return the named statement that calls the SQL function, for `values`."""
-        carried = [_carrier(argument.type) for argument in self.arguments.values()]
-        types, made = zip(*carried, strict=True)
+        kinds = [argument.type for argument in self.arguments.values()]
+        types, made = zip(*(_CARRIERS.get(kind, (kind, "{}::" + kind)) for kind in kinds), strict=True)
         arguments = _lines(
             f"{_quoted(argument)} => {how.format(f'${number}')}"
             for number, (argument, how) in enumerate(zip(self.arguments, made, strict=True), 1)
@@ -199,10 +199,6 @@ def _lines(items: Iterable[str]) -> Fragment:
 
 def _quoted(name: str) -> str:
     return str(Identifier.of(name)) if name in _KEYWORDS else name
-
-
-def _carrier(kind: str) -> tuple[str, str]:
-    return _CARRIERS.get(kind, (kind, "{}::" + kind))
 
 
 def _default(kind: str, value: Any) -> str:

@@ -188,13 +188,10 @@ class Spec:
         if given is None:
             return None
         if not (isinstance(given, kind) and holds(given)):
-            raise self._wrong(key, wanted)
+            raise InputError(
+                f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
+            )
         return given
-
-    def _wrong(self, key: str, wanted: str) -> InputError:
-        return InputError(
-            f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
-        )
 
 
 def _listed(given: Any) -> list[Any]:

@@ -232,7 +232,7 @@ def _query_parts(
             for number, column in enumerate(columns + sensitive, 1)
         ],
         "quasi_identifiers": [column.alias for column in columns] if sensitive else None,
-        "entity": None if entity is None else _entity_parts(entity),
+        "entity": entity and {"expression": entity.expression, "hashed": entity.hashed("pairs")},
         "hash_seed": HASH_SEED,
     }
 
@@ -259,7 +259,3 @@ def _parts(column: CanonicalColumn, number: int, *, is_sensitive: bool) -> dict[
         "number": Identifier.of(f"value_{number}"),
         "hashed_pair": column.hashed("pairs"),
     }
-
-
-def _entity_parts(entity: CanonicalColumn) -> dict[str, Fragment]:
-    return {"expression": entity.expression, "hashed": entity.hashed("pairs")}

@@ -322,14 +322,13 @@ def require_usable(
     db: Database,
     subject: Subject,
     columns: tuple[ColumnFacts, ...],
-    purpose: str = "be a quasi-identifier",
     *,
     also_read: tuple[ColumnFacts, ...] = (),
 ) -> None:
     """Refuse unless columns can be read and compared, and people be told apart."""
     entity = () if subject.entity is None or subject.people is not None else (subject.entity.facts,)
     require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
-    require_equality(db, columns, purpose)
+    require_equality(db, columns, "be a quasi-identifier")
     if entity:
         require_equality(db, entity, "identify people")
 

@@ -14,7 +14,7 @@ from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.node_tables import drop_hierarchies
 from kanon_pg.release.publish.remembering import forget_versions, remembered_versions
 from kanon_pg.release.publish.shards import drop_shards
-from kanon_pg.release.publish.view import drop_storage, drop_table
+from kanon_pg.release.publish.view import drop_storage
 from kanon_pg.release.series.record import Series, drop_series, forget_series
 
 
@@ -50,7 +50,7 @@ def drop_superseded(db: Database, superseded: SupersededRelease, *, shown: Seque
     drop_hierarchies(db, record)
     for table in (record.mapping, record.parts):
         if table is not None:
-            drop_table(db, table)
+            db.execute(statement("drop_table", table=table))
     if record.source is not None:
         drop_base(db, record.source.name)
     if record.people_view is not None:

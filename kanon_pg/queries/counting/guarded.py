@@ -103,9 +103,8 @@ class _Writer:
         """SQL of values of all rows of a table, with names."""
 
     def written(self) -> Guarded:
-        tables = [
-            f"rows AS {'MATERIALIZED ' if self.reads_twice() else ''}({self.rows.select(self.row_hashes())})"
-        ]
+        hashes = list(self.channels.values())[1:]
+        tables = [f"rows AS {'MATERIALIZED ' if self.reads_twice() else ''}({self.rows.select(hashes)})"]
         tables += self.shown_tables()
         if self.chooses:
             tables += self.known_tables()
@@ -142,9 +141,6 @@ class _Writer:
                 channels[f"content:{owner.relation.oid}:0"] = row_hash(owner)
             channels[f"content:{owner.relation.oid}:{column.number}"] = row_hash(owner, column)
         return channels
-
-    def row_hashes(self) -> list[str]:
-        return list(self.channels.values())[1:]
 
     def rounded_columns(self) -> Iterator[str | None]:
         """Yield for each set the known column of which E3 lets the rounded mean be seen."""

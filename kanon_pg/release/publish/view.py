@@ -137,11 +137,6 @@ def drop_storage(db: Database, storage: Identifier) -> None:
     db.execute(statement("drop_storage", storage=storage))
 
 
-def drop_table(db: Database, table: Identifier) -> None:
-    """Drop a table behind a release that is no longer shown."""
-    db.execute(statement("drop_table", table=table))
-
-
 def drop_view(db: Database, view: Identifier) -> None:
     """Drop the view of a release, waiting for its readers in short steps."""
     _lock_when_free(db, view)

@@ -155,7 +155,8 @@ def _each_row_somewhere(model: Rows, problem: SubProblem) -> None:
     one = np.ones(problem.rows.size)
     total = problem.rows.astype(np.float64) if problem.is_divisible else one
     first = model.open(total, total)
-    model.put(first + problem.member.astype(np.int64), _all_pairs(problem), np.ones(problem.member.size))
+    pairs = problem.member.size
+    model.put(first + problem.member.astype(np.int64), np.arange(pairs), np.ones(pairs))
 
 
 def _open_before_use(model: Rows, problem: SubProblem, most: Numbers) -> None:
@@ -211,10 +212,6 @@ def _limit_classes(model: Rows, problem: SubProblem) -> None:
     first = model.open(np.array([float(least)]), np.array([float(most)]))
     instances = problem.cost.size
     model.put(np.full(instances, first), problem.member.size + np.arange(instances), np.ones(instances))
-
-
-def _all_pairs(problem: SubProblem) -> Numbers:
-    return np.arange(problem.member.size)
 
 
 @dataclass(frozen=True)
