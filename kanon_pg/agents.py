@@ -50,18 +50,12 @@ instructions."""
 
 @dataclass
 class Budget:
-    """What may still be asked.
-
-    Parameters
-    ----------
-    queries : int
-        Most queries.
-    epsilon : float
-        Most that noisy answers reveal of a person together, at the delta of their account.
-    """
+    """What may still be asked."""
 
     queries: int
+    """Most queries."""
     epsilon: float
+    """Most that noisy answers reveal of a person together, at the delta of their account."""
     _asked: int = 0
     _spent: float = 0.0
     _losses: list[Loss] = field(default_factory=list)
@@ -112,19 +106,13 @@ class Budget:
 
 @dataclass(frozen=True)
 class Agent:
-    """Answers what a model asks.
-
-    Parameters
-    ----------
-    connect : callable
-        Returns a context with a new connection: no call leaves anything to the next.
-    exact : bool
-        Whether exact answers may be given, too.
-    """
+    """Answers what a model asks."""
 
     connect: Callable[[], AbstractContextManager[Connection]]
+    """Returns a context with a new connection: no call leaves anything to the next."""
     budget: Budget
     exact: bool = False
+    """Whether exact answers may be given, too."""
 
     @contextmanager
     def asking(self) -> Iterator[PsycopgDatabase]:

@@ -51,45 +51,30 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One row of SQL type ``kanon.curve_point``.
-
-    Parameters
-    ----------
-    suppressed_share : float
-        Their share of all quasi-identifier cells, 0 to 1.
-    weighted_cost : float
-        Suppressed cells times the weights of their columns; never decreases with k.
-    lower_bound : float or None
-        What every solution costs at least, proven; never decreases with k. None if nothing is proven.
-    gap : float or None
-        (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
-    method : str
-        What found the solution, and for which k if for a larger one.
-    """
+    """One row of SQL type ``kanon.curve_point``."""
 
     k: int
     suppressed_cells: int
     suppressed_share: float
+    """Their share of all quasi-identifier cells, 0 to 1."""
     weighted_cost: float
+    """Suppressed cells times the weights of their columns; never decreases with k."""
     lower_bound: float | None
+    """What every solution costs at least, proven; never decreases with k. None if nothing is proven."""
     gap: float | None
+    """(weighted_cost - lower_bound) / weighted_cost, 0 to 1."""
     optimal: bool
     classes: int
     average_class: float
     method: str
+    """What found the solution, and for which k if for a larger one."""
     elapsed: float
     termination: Termination
 
 
 @dataclass(frozen=True, slots=True)
 class Curve(Shown):
-    """A suppression curve and the table it is about.
-
-    Parameters
-    ----------
-    row_weight : float
-        Cost of a row all of whose cells are suppressed.
-    """
+    """A suppression curve and the table it is about."""
 
     relation: str
     rows: int
@@ -97,6 +82,7 @@ class Curve(Shown):
     row_types: int
     quasi_identifiers: tuple[str, ...]
     row_weight: float
+    """Cost of a row all of whose cells are suppressed."""
     points: tuple[CurvePoint, ...]
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:

@@ -1,7 +1,5 @@
 """Fixtures of all tests, by topic in `tests/fixtures`, and which tests a run takes."""
 
-from __future__ import annotations
-
 import signal
 from collections import defaultdict
 from zlib import crc32
@@ -13,7 +11,6 @@ from tests.fixtures.examples import register_profiles
 pytest_plugins = [
     "tests.fixtures.databases",
     "tests.fixtures.interfaces",
-    "tests.fixtures.curves",
     "tests.fixtures.audits",
     "tests.fixtures.queries",
     "tests.fixtures.gateways",

@@ -5,8 +5,6 @@
 Growth is a decision: whoever outgrows a row raises it, in the same diff.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -124,28 +124,21 @@ def _population(db: Database, relation: str, subject: AuditSubject) -> AuditSubj
 
 @dataclass(frozen=True, slots=True)
 class ClassesOfSize:
-    """The classes of a release that have a number of people: a row of ``audit_class_sizes``.
-
-    Parameters
-    ----------
-    people : int
-        Different people in each of them, >= 1.
-    homogeneous, homogeneous_rows : sequence of int
-        Per sensitive column of the release: those in which everybody has the same value, and rows in these.
-    different_people : int
-        Different people whose smallest class is one of these: over all sizes, everybody counts once.
-    homogeneous_people : sequence of int
-        Per sensitive column, different people whose smallest class in which everybody has the same value is
-        one of these.
-    """
+    """The classes of a release that have a number of people: a row of ``audit_class_sizes``."""
 
     people: int
+    """Different people in each of them, >= 1."""
     classes: int
     rows: int
     homogeneous: Sequence[int]
     homogeneous_rows: Sequence[int]
+    """`homogeneous`, `homogeneous_rows`: per sensitive column of the release: those in which everybody has
+    the same value, and rows in these."""
     different_people: int
+    """Different people whose smallest class is one of these: over all sizes, everybody counts once."""
     homogeneous_people: Sequence[int]
+    """Per sensitive column, different people whose smallest class in which everybody has the same value is
+    one of these."""
 
 
 def class_sizes(db: Database, known: Subject) -> tuple[ClassesOfSize, ...]:

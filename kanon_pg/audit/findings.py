@@ -26,28 +26,6 @@ class RiskFigures(Shown):
 
     The attackers are those of El Emam and Dankar (2008) and El Emam et al. (2009); a person's risk is that
     of the class, 1 / its size.
-
-    Parameters
-    ----------
-    prosecutor_risk : float
-        Greatest risk if the attacker knows that the person is in the relation, in (0, 1].
-    prosecutor_average : float
-        Mean over the people, of whom each has the greatest risk of their classes.
-    journalist_risk : float
-        Greatest risk if the attacker looks anybody up in a register of the population.
-    journalist_basis : str
-        What the population is known from: 'the table itself' (then the upper bound, equal to the
-        prosecutor's), 'population table' or 'sampling fraction'.
-    marketer_risk : float
-        Expected share of correct guesses if everybody is linked.
-    minimal_uniques : tuple of int
-        Smallest combinations of values that only one person has (SUDA's special uniques), by their number
-        of columns 1, 2, ...; counted as far as the time sufficed, at most 3.
-    people_by_unique : tuple of int
-        People whose smallest such combination has 1, 2, ... columns.
-    homogeneous_people : int or None
-        People in classes that disclose the value of a sensitive column, for the column with most of them;
-        None without sensitive columns.
     """
 
     relation: str
@@ -57,33 +35,36 @@ class RiskFigures(Shown):
     classes: int
     smallest_class: int
     prosecutor_risk: float
+    """Greatest risk if the attacker knows that the person is in the relation, in (0, 1]."""
     prosecutor_average: float
+    """Mean over the people, of whom each has the greatest risk of their classes."""
     journalist_risk: float
+    """Greatest risk if the attacker looks anybody up in a register of the population."""
     journalist_average: float
     journalist_basis: str
+    """What the population is known from: 'the table itself' (then the upper bound, equal to the
+    prosecutor's), 'population table' or 'sampling fraction'."""
     marketer_risk: float
+    """Expected share of correct guesses if everybody is linked."""
     threshold: float
     people_above: int
     share_above: float
     sample_uniques: int
     minimal_uniques: tuple[int, ...]
+    """Smallest combinations of values that only one person has (SUDA's special uniques), by their number of
+    columns 1, 2, ...; counted as far as the time sufficed, at most 3."""
     people_by_unique: tuple[int, ...]
+    """People whose smallest such combination has 1, 2, ... columns."""
     homogeneous_people: int | None
+    """People in classes that disclose the value of a sensitive column, for the column with most of them; None
+    without sensitive columns."""
     homogeneous: tuple[HomogeneousClasses, ...]
     termination: Termination = Termination.EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRisk:
-    """A release of the audited table beside the table: what publishing changed.
-
-    Parameters
-    ----------
-    before, after : RiskFigures
-        The table by the release's quasi-identifiers, and the release.
-    certainty_penalty, generalization_height, entropy_loss, marginal_divergence : float or None
-        What it lost when it was published, see `kanon_pg.measures.Measures`.
-    """
+    """A release of the audited table beside the table: what publishing changed."""
 
     release: str
     k: int
@@ -91,10 +72,13 @@ class ReleaseRisk:
     suppressed_share: float
     before: RiskFigures
     after: RiskFigures
+    """`before`, `after`: the table by the release's quasi-identifiers, and the release."""
     certainty_penalty: float | None = None
     generalization_height: float | None = None
     entropy_loss: float | None = None
     marginal_divergence: float | None = None
+    """`certainty_penalty`, `generalization_height`, `entropy_loss`, `marginal_divergence`: what it lost when
+    it was published, see `kanon_pg.measures.Measures`."""
 
 
 def risk_figures(
@@ -134,70 +118,51 @@ class ViolatingSet:
     """A minimal set of columns that singles out fewer than k people: one row of ``kanon_audit``.
 
     Figures are None where the time did not suffice to count them.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        In the table's order; none if the whole table has fewer than k people.
-    kind : {'minimum', 'minimal'}
-        'minimum' if no violating set has fewer columns, proven; each set is minimal.
-    distinction : float or None
-        `distinct_values` / rows, in (0, 1] (Motwani and Xu 2007).
-    termination : Termination
-        How the search ended: 'optimal' if every requested set is listed, with its figures.
     """
 
     columns: tuple[str, ...]
+    """In the table's order; none if the whole table has fewer than k people."""
     size: int
     kind: Kind
+    """'minimum' if no violating set has fewer columns, proven; each set is minimal."""
     smallest_class: int | None
     people_at_risk: int | None
     rows_at_risk: int | None
     distinct_values: int | None
     distinction: float | None
+    """`distinct_values` / rows, in (0, 1] (Motwani and Xu 2007)."""
     separation: float | None
     termination: Termination = Termination.EXHAUSTED
+    """How the search ended: 'optimal' if every requested set is listed, with its figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """Contribution of one column to the risk.
-
-    Parameters
-    ----------
-    people_at_risk : int
-        People in classes of fewer than k people of this column alone.
-    people_at_risk_without : int
-        People in such classes of all other audited columns together: what is left if it were removed.
-    """
+    """Contribution of one column to the risk."""
 
     name: str
     role: str | None
     distinct_values: int
     smallest_class: int
     people_at_risk: int
+    """People in classes of fewer than k people of this column alone."""
     people_at_risk_without: int
+    """People in such classes of all other audited columns together: what is left if it were removed."""
     violating_sets: int
 
 
 @dataclass(frozen=True, slots=True)
 class ClassSizes:
-    """A bar of the histogram of class sizes.
-
-    Parameters
-    ----------
-    smallest, largest : int
-        The sizes that the bar stands for, in people.
-    classes, people, rows : int
-        Number of these classes, the people whose smallest class is one of them, and the rows in them. Over
-        all bars everybody counts once.
-    """
+    """A bar of the histogram of class sizes."""
 
     smallest: int
     largest: int
+    """`smallest`, `largest`: the sizes that the bar stands for, in people."""
     classes: int
     people: int
     rows: int
+    """`classes`, `people`, `rows`: number of these classes, the people whose smallest class is one of them,
+    and the rows in them. Over all bars everybody counts once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,36 +180,14 @@ class CombinedClasses:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult(Shown):
-    """Everything that an audit found.
-
-    Parameters
-    ----------
-    entity : str or None
-        Column that identifies a person; None: each row is a person.
-    column_figures : tuple of ColumnFigures
-        Per audited column; empty if details were not requested or the time did not suffice.
-    quasi_identifiers : CombinedClasses or None
-        The classes by the declared quasi-identifiers (all audited columns without a declaration).
-    together : tuple of Composition
-        What these releases disclose together, see `kanon_pg.release.compare.composition`; empty if there is
-        only one, or that could not be checked.
-    unchecked : tuple of str
-        What else was to be looked at and could not be, in sentences.
-    release : str or None
-        Its own name if it is a release itself and the caller may know of it.
-    hides_people : bool
-        Whether it is a release that does not tell which rows are the same person's: sets were found by
-        counting rows, so that each listed one singles people out, but others may, too.
-    declared : tuple of str
-        The audited columns that are declared as quasi-identifiers, in a release also those that it publishes
-        unchanged and are not sensitive; none without a declaration.
-    """
+    """Everything that an audit found."""
 
     relation: str
     k: int
     rows: int
     people: int
     entity: str | None
+    """Column that identifies a person; None: each row is a person."""
     columns: tuple[str, ...]
     left_out: tuple[str, ...]
     max_columns: int | None
@@ -254,15 +197,25 @@ class AuditResult(Shown):
     minimum: int | None
     seconds: float
     column_figures: tuple[ColumnFigures, ...] = ()
+    """Per audited column; empty if details were not requested or the time did not suffice."""
     audited: CombinedClasses | None = None
     quasi_identifiers: CombinedClasses | None = None
+    """The classes by the declared quasi-identifiers (all audited columns without a declaration)."""
     risk: RiskFigures | None = None
     releases: tuple[ReleaseRisk, ...] = ()
     together: tuple[Composition, ...] = ()
+    """What these releases disclose together, see `kanon_pg.release.compare.composition`; empty if there is
+    only one, or that could not be checked."""
     unchecked: tuple[str, ...] = ()
+    """What else was to be looked at and could not be, in sentences."""
     release: str | None = None
+    """Its own name if it is a release itself and the caller may know of it."""
     hides_people: bool = False
+    """Whether it is a release that does not tell which rows are the same person's: sets were found by
+    counting rows, so that each listed one singles people out, but others may, too."""
     declared: tuple[str, ...] = ()
+    """The audited columns that are declared as quasi-identifiers, in a release also those that it publishes
+    unchanged and are not sensitive; none without a declaration."""
     sensitive: tuple[str, ...] = ()
     termination: Termination = Termination.EXHAUSTED
 
@@ -308,53 +261,40 @@ class AuditResult(Shown):
 
 @dataclass(frozen=True, slots=True)
 class IdentifyingSet:
-    """A set of columns that tells rows apart as well as all columns do: one row of ``kanon_identify``.
-
-    Parameters
-    ----------
-    kind : {'minimum', 'minimal'}
-        'minimum': no identifying set has fewer columns, proven; 'minimal': no column can be left out.
-    distinction : float
-        `distinct_rows` / rows, in (0, 1].
-    """
+    """A set of columns that tells rows apart as well as all columns do: one row of ``kanon_identify``."""
 
     columns: tuple[str, ...]
     size: int
     kind: Kind
+    """'minimum': no identifying set has fewer columns, proven; 'minimal': no column can be left out."""
     at_least: int
     optimal: bool
     distinct_rows: int
     distinction: float
+    """`distinct_rows` / rows, in (0, 1]."""
     method: str
     termination: Termination = Termination.EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A proposed role of a column, never applied: one row of ``kanon_suggest``.
-
-    Parameters
-    ----------
-    role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
-        What is proposed; 'entity' for a column that identifies the person of a row, 'withheld' for one that a
-        declaration should not mention.
-    distinct_ratio : float or None
-        `distinct_values` / rows with a value.
-    restored_by : tuple of str
-        Columns each of which determines this one's value: suppressing it alone hides nothing.
-    hierarchy : mapping or None
-        Specification of a hierarchy that would generalize it as a quasi-identifier: a builder and its keys.
-    """
+    """A proposed role of a column, never applied: one row of ``kanon_suggest``."""
 
     column: str
     role: str
+    """One of 'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'. What is
+    proposed; 'entity' for a column that identifies the person of a row, 'withheld' for one that a declaration
+    should not mention."""
     reasons: tuple[str, ...]
     distinct_values: int | None
     distinct_ratio: float | None
+    """`distinct_values` / rows with a value."""
     unique_values: int | None
     missing: float
     restored_by: tuple[str, ...]
+    """Columns each of which determines this one's value: suppressing it alone hides nothing."""
     hierarchy: Mapping[str, Any] | None = None
+    """Specification of a hierarchy that would generalize it as a quasi-identifier: a builder and its keys."""
 
 
 def _columns(number: int) -> str:

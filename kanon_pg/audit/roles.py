@@ -52,26 +52,7 @@ hardly a cell left; whoever knows what others can know adds to them."""
 
 @dataclass(frozen=True, slots=True)
 class ObservedColumn:
-    """A column and what was counted of it.
-
-    Parameters
-    ----------
-    distinct, single : int or None
-        Different values, and those that one row has; None if that cannot be counted.
-    determined_by : tuple of (str, float)
-        Columns that determine it, with the share of rows in which they do.
-    refers_to : str or None
-        Table to which it refers by a foreign key.
-    people : str or None
-        The same, if that is named like a list of people.
-    values : tuple of str
-        Some of its values, with repetitions.
-    look : Look or None
-        What these look like.
-    is_constant : bool
-        Whether all rows have the same value, NULL being one: who differs by having a value at all is
-        singled out by it.
-    """
+    """A column and what was counted of it."""
 
     facts: ColumnFacts
     rows: int
@@ -79,15 +60,23 @@ class ObservedColumn:
     length: float | None
     distinct: int | None
     single: int | None
+    """`distinct`, `single`: different values, and those that one row has; None if that cannot be counted."""
     determined_by: tuple[tuple[str, float], ...]
+    """Columns that determine it, with the share of rows in which they do."""
     determines: tuple[str, ...]
     separation: float = 0.0
     refers_to: str | None = None
+    """Table to which it refers by a foreign key."""
     people: str | None = None
+    """The same, if that is named like a list of people."""
     is_repeated: bool = False
     is_constant: bool = False
+    """Whether all rows have the same value, NULL being one: who differs by having a value at all is singled
+    out by it."""
     values: tuple[str, ...] = ()
+    """Some of its values, with repetitions."""
     look: Look | None = None
+    """What these look like."""
 
     @property
     def ratio(self) -> float | None:

@@ -14,22 +14,15 @@ from kanon_pg.audit.names import FIRST_NAMES, SCALES, has_postal_codes, is_coded
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What values look like, and the role that it speaks for.
-
-    Parameters
-    ----------
-    topic : str
-        What they look like.
-    is_certain : bool
-        Whether a name that says something else is wrong.
-    widely_known : bool
-        Whether neighbours, colleagues or registers know such values of a person.
-    """
+    """What values look like, and the role that it speaks for."""
 
     role: str
     topic: str
+    """What they look like."""
     is_certain: bool = False
+    """Whether a name that says something else is wrong."""
     widely_known: bool = False
+    """Whether neighbours, colleagues or registers know such values of a person."""
 
 
 MAIL_ADDRESSES = Look("identifier", "mail addresses", is_certain=True)

@@ -34,27 +34,18 @@ QUERIES = "Queries"
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """Where a command is, and what ``kanon --help`` says of it.
-
-    Parameters
-    ----------
-    module : str
-        Module below ``kanon_pg.cli``.
-    function : str
-        The function in it; its docstring is the help of the command.
-    panel : str
-        Heading under which it is listed.
-    context : dict
-        Settings of Click.
-    work : str
-        What its own worker has to do, as `kanon_pg.runner.launch` names it; empty without one.
-    """
+    """Where a command is, and what ``kanon --help`` says of it."""
 
     module: str
+    """Module below ``kanon_pg.cli``."""
     function: str
+    """The function in it; its docstring is the help of the command."""
     panel: str
+    """Heading under which it is listed."""
     context: dict[str, Any] = field(default_factory=dict)
+    """Settings of Click."""
     work: str = ""
+    """What its own worker has to do, as `kanon_pg.runner.launch` names it; empty without one."""
 
     @property
     def summary(self) -> str:

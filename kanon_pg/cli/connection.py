@@ -75,7 +75,7 @@ def answer_of(
 
 @contextmanager
 def installed(connection: Connection) -> Iterator[None]:
-    """Look names up as `pinned` does; say what to do if the database, or the role, lacks something of kanon.
+    """Look names up as `pinned` does; say what to do if the database, or the role, lacks something.
 
     Raises
     ------

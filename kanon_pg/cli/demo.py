@@ -45,15 +45,10 @@ Stop the private server:  {kanon} down"""
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """What the demo showed.
-
-    Parameters
-    ----------
-    database : str
-        Where its table and release are.
-    """
+    """What the demo showed."""
 
     database: str
+    """Where its table and release are."""
     scenes: tuple[Scene, ...]
 
 

@@ -30,17 +30,12 @@ Shared = Annotated[bool, typer.Option("--shared", help="Let every curator see an
 
 @dataclass(frozen=True, slots=True)
 class HierarchyDone:
-    """What was done to a hierarchy.
-
-    Parameters
-    ----------
-    version : int or None
-        The version that was stored.
-    """
+    """What was done to a hierarchy."""
 
     action: str
     hierarchy: str
     version: int | None = None
+    """The version that was stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,24 +14,18 @@ from kanon_pg.core.privacy_models import PrivacyModels
 
 @dataclass(frozen=True, slots=True)
 class StoredMapping:
-    """The mapping behind a release, each column one buffer of signed 64-bit big-endian numbers.
-
-    Parameters
-    ----------
-    keys, patterns : bytes
-        Hash of each row type, and mask of its suppressed columns.
-    prices : bytes
-        Price of each row of a row type; empty if the bound has another proof.
-    part_keys, first_rows, part_patterns : bytes
-        Parts of divided row types, see `kanon_pg.release.publish.storage.Parts`, by row type and first row.
-    """
+    """The mapping behind a release, each column one buffer of signed 64-bit big-endian numbers."""
 
     keys: bytes
     patterns: bytes
+    """`keys`, `patterns`: hash of each row type, and mask of its suppressed columns."""
     prices: bytes
+    """Price of each row of a row type; empty if the bound has another proof."""
     part_keys: bytes = b""
     first_rows: bytes = b""
     part_patterns: bytes = b""
+    """`part_keys`, `first_rows`, `part_patterns`: parts of divided row types, see
+    `kanon_pg.release.publish.storage.Parts`, by row type and first row."""
 
     def buffers(self) -> list[bytes]:
         """Return all buffers in the order of the fields."""
@@ -40,32 +34,22 @@ class StoredMapping:
 
 @dataclass(frozen=True, slots=True)
 class CertificateTask:
-    """A release whose certificate is to be written.
-
-    Parameters
-    ----------
-    release : str
-        Its name.
-    patterns : list or mapping, optional
-        The patterns that were allowed, as in `kanon_pg.core.solving.SolveRequest`.
-    rows : int
-        Rows that it had when it was published.
-    cost : float
-        Its weighted cost then.
-    seconds : float
-        Time for a search for prices, if none are stored.
-    models : PrivacyModels
-        What classes had to satisfy besides k.
-    """
+    """A release whose certificate is to be written."""
 
     release: str
+    """Its name."""
     k: int
     patterns: list[Any] | dict[str, Any] | None
+    """The patterns that were allowed, as in `kanon_pg.core.solving.SolveRequest`."""
     rows: int
+    """Rows that it had when it was published."""
     cost: float
+    """Its weighted cost then."""
     seconds: float
+    """Time for a search for prices, if none are stored."""
     mapping: StoredMapping
     models: PrivacyModels = field(default_factory=PrivacyModels)
+    """What classes had to satisfy besides k."""
 
     def header(self) -> dict[str, Any]:
         """Return everything but the buffers, ready for JSON."""

@@ -55,18 +55,12 @@ _INSTRUCTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class CodeFolder:
-    """A folder for compiled code.
-
-    Parameters
-    ----------
-    folder : Path
-        Owned by this user, closed to all others.
-    temporary : bool
-        Whether the folder must be removed when its process ends.
-    """
+    """A folder for compiled code."""
 
     folder: Path
+    """Owned by this user, closed to all others."""
     temporary: bool
+    """Whether the folder must be removed when its process ends."""
 
 
 def own_folder() -> CodeFolder:

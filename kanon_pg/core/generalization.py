@@ -23,29 +23,21 @@ class PackedHierarchy:
     """The generalization hierarchy of one quasi-identifier, as packed buffers over its `v` values.
 
     All buffers hold `v` items of 8 bytes, big-endian, in the same order.
-
-    Parameters
-    ----------
-    height : int
-        The top level, >= 1, at which a cell is suppressed.
-    cells : bytes
-        Identities of the values, unique, as in `kanon_pg.core.packed.PackedRowTypes`; every value of the
-        row types is among them.
-    nodes : tuple of bytes
-        Per level 1 to ``height - 1`` the identity of each value's node; values with the same node at one
-        level share their nodes at all levels above.
-    losses : tuple of bytes
-        Per level 0 to `height` the loss of a cell of this value published at that level, as doubles: 0 at
-        the least, never less than at the level below, 1 at the top; times the column's weight it is a cost.
-    lowest : int
-        Lowest level at which a cell may be published, 0 to `height`.
     """
 
     height: int
+    """The top level, >= 1, at which a cell is suppressed."""
     cells: bytes
+    """Identities of the values, unique, as in `kanon_pg.core.packed.PackedRowTypes`; every value of the row
+    types is among them."""
     nodes: tuple[bytes, ...]
+    """Per level 1 to ``height - 1`` the identity of each value's node; values with the same node at one level
+    share their nodes at all levels above."""
     losses: tuple[bytes, ...]
+    """Per level 0 to `height` the loss of a cell of this value published at that level, as doubles: 0 at the
+    least, never less than at the level below, 1 at the top; times the column's weight it is a cost."""
     lowest: int = 0
+    """Lowest level at which a cell may be published, 0 to `height`."""
 
     @property
     def is_suppression(self) -> bool:
@@ -80,15 +72,10 @@ class PackedHierarchy:
 
 @dataclass(frozen=True, slots=True)
 class LevelFields:
-    """Where the level of each column stands in a pattern vector: column 0 in the lowest bits.
-
-    Parameters
-    ----------
-    heights : tuple of int
-        Per column the height of its hierarchy, 1 for a column whose cells are only suppressed.
-    """
+    """Where the level of each column stands in a pattern vector: column 0 in the lowest bits."""
 
     heights: tuple[int, ...]
+    """Per column the height of its hierarchy, 1 for a column whose cells are only suppressed."""
 
     @property
     def widths(self) -> tuple[int, ...]:

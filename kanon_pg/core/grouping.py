@@ -32,7 +32,7 @@ DEFAULT_EPSILON = 0.25
 
 
 def packed(kind: Kind, numbers: Sequence[float]) -> bytes:
-    """Return numbers as a buffer.
+    """Return numbers as a buffer; a whole one that needs more than 64 bits is an OverflowError.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def packed(kind: Kind, numbers: Sequence[float]) -> bytes:
 
 
 def unpacked(kind: Kind, data: bytes) -> list[Any]:
-    """Return the numbers of a buffer.
+    """Return the numbers of a buffer; a length that is not that of whole ones is a ValueError.
 
     Raises
     ------
@@ -62,21 +62,14 @@ def unpacked(kind: Kind, data: bytes) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class GroupingTask:
-    """What to group.
-
-    Parameters
-    ----------
-    task : str
-        A task of `kanon_pg.worker.grouping.grouper`.
-    options : mapping
-        Plain JSON values: k, cost, seconds and what the task takes.
-    arrays : mapping
-        Buffers by name, each with the kind of its numbers.
-    """
+    """What to group."""
 
     task: str
+    """A task of `kanon_pg.worker.grouping.grouper`."""
     options: Mapping[str, Any]
+    """Plain JSON values: k, cost, seconds and what the task takes."""
     arrays: Mapping[str, tuple[Kind, bytes]]
+    """Buffers by name, each with the kind of its numbers."""
 
     def header(self) -> dict[str, Any]:
         """Return everything but the buffers, ready for JSON."""
@@ -96,20 +89,12 @@ class GroupingTask:
 
 @dataclass(frozen=True, slots=True)
 class GroupingAnswer:
-    """How values were grouped, see `kanon_pg.worker.grouping.result.SingleAttribute`.
-
-    Parameters
-    ----------
-    class_of : bytes
-        Class of each value, whole numbers.
-    boxes : bytes
-        Of rectangles: four doubles per class; else empty.
-    termination : Termination
-        How the search ended.
-    """
+    """How values were grouped, see `kanon_pg.worker.grouping.result.SingleAttribute`."""
 
     class_of: bytes
+    """Class of each value, whole numbers."""
     boxes: bytes
+    """Of rectangles: four doubles per class; else empty."""
     cost: int
     lower_bound: int
     method: str
@@ -117,6 +102,7 @@ class GroupingAnswer:
     other: int | None
     degree: int | None
     termination: Termination
+    """How the search ended."""
 
     def header(self) -> dict[str, Any]:
         """Return everything but the buffers, ready for JSON."""
@@ -159,12 +145,6 @@ def class_names(
 
     Parameters
     ----------
-    labels : sequence of (str or None, int)
-        With their weights.
-    classes : sequence of int
-        Of each label, from 0.
-    count : int
-        Number of classes.
     other : int, optional
         Class of what belongs nowhere else.
 

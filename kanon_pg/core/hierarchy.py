@@ -23,18 +23,12 @@ MAX_BYTES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationHierarchy:
-    """A checked hierarchy without its top; build it with `hierarchy_of`.
-
-    Parameters
-    ----------
-    values : tuple of str
-        Level 0, without repetition; NULL is not among them.
-    levels : tuple of tuple of str
-        Per level 1 to ``height - 1`` the node of each value, in the order of `values`.
-    """
+    """A checked hierarchy without its top; build it with `hierarchy_of`."""
 
     values: tuple[str, ...]
+    """Level 0, without repetition; NULL is not among them."""
     levels: tuple[tuple[str, ...], ...]
+    """Per level 1 to ``height - 1`` the node of each value, in the order of `values`."""
 
     @property
     def height(self) -> int:

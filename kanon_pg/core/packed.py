@@ -24,37 +24,24 @@ ColumnKind = Literal["categorical", "numeric"]
 
 @dataclass(frozen=True, slots=True)
 class QuasiIdentifier:
-    """A quasi-identifier as a solver sees it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column, for reports and pattern constraints.
-    kind : {'categorical', 'numeric'}
-        Whether the values have a distance (numbers, dates) or only names.
-    weight : float
-        Cost of one suppressed cell, > 0.
-    """
+    """A quasi-identifier as a solver sees it."""
 
     name: str
+    """Name of the column, for reports and pattern constraints."""
     kind: ColumnKind = "categorical"
+    """Whether the values have a distance (numbers, dates) or only names."""
     weight: float = 1.0
+    """Cost of one suppressed cell, > 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class SensitiveColumn:
-    """A sensitive column that a privacy model speaks of.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column, for error messages.
-    kind : {'categorical', 'numeric'}
-        Whether the values have an order (numbers, dates) or only names.
-    """
+    """A sensitive column that a privacy model speaks of."""
 
     name: str
+    """Name of the column, for error messages."""
     kind: ColumnKind = "categorical"
+    """Whether the values have an order (numbers, dates) or only names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,50 +51,36 @@ class PackedRowTypes:
     Where a privacy model looks at sensitive columns, rows are of one type only if they agree on these
     too; then several row types may have equal cells. All buffers but the pairs hold `n` items of
     8 bytes, big-endian, in the same order.
-
-    Parameters
-    ----------
-    columns : tuple of QuasiIdentifier
-        The `m` quasi-identifiers; column ``j`` is bit ``j`` of a pattern vector.
-    keys : bytes
-        Identity of each row type (signed 64-bit hash, unique).
-    rows : bytes
-        Rows of each row type, >= 1.
-    people : bytes
-        Distinct people of each row type, >= 0 (0: only rows whose entity is NULL). Equal to
-        `rows` if no entity is declared. Empty if pairs repeat: the worker that receives them finds both.
-    cells : tuple of bytes
-        Per column, a 64-bit identity of each cell: equal exactly if ``GROUP BY`` holds the values
-        equal; NULL is a value of its own.
-    values : tuple of (bytes or None)
-        Per numeric column the values as doubles (NaN for NULL); None for categorical columns.
-    pair_keys, pair_people : bytes
-        With an entity: the (row type key, person identity) pairs, distinct unless `people` is empty; else
-        empty.
-    sensitive_columns : tuple of SensitiveColumn
-        The sensitive columns of the privacy model, none without one.
-    sensitive_cells : tuple of bytes
-        Per sensitive column a 64-bit identity of each row type's value, as in `cells`.
-    sensitive_values : tuple of (bytes or None)
-        Per sensitive column, if it is numeric, the places of its values in the server's order as doubles
-        (NaN for NULL), else None.
-    hierarchies : tuple of (PackedHierarchy or None)
-        Per quasi-identifier the hierarchy of its values, None if its cells are only suppressed; empty if
-        no column has one.
     """
 
     columns: tuple[QuasiIdentifier, ...]
+    """The `m` quasi-identifiers; column ``j`` is bit ``j`` of a pattern vector."""
     keys: bytes
+    """Identity of each row type (signed 64-bit hash, unique)."""
     rows: bytes
+    """Rows of each row type, >= 1."""
     people: bytes
+    """Distinct people of each row type, >= 0 (0: only rows whose entity is NULL). Equal to `rows` if no
+    entity is declared. Empty if pairs repeat: the worker that receives them finds both."""
     cells: tuple[bytes, ...]
+    """Per column, a 64-bit identity of each cell: equal exactly if ``GROUP BY`` holds the values equal; NULL
+    is a value of its own."""
     values: tuple[bytes | None, ...]
+    """Per numeric column the values as doubles (NaN for NULL); None for categorical columns."""
     pair_keys: bytes = b""
     pair_people: bytes = b""
+    """`pair_keys`, `pair_people`: with an entity: the (row type key, person identity) pairs, distinct unless
+    `people` is empty; else empty."""
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
+    """The sensitive columns of the privacy model, none without one."""
     sensitive_cells: tuple[bytes, ...] = ()
+    """Per sensitive column a 64-bit identity of each row type's value, as in `cells`."""
     sensitive_values: tuple[bytes | None, ...] = ()
+    """Per sensitive column, if it is numeric, the places of its values in the server's order as doubles (NaN
+    for NULL), else None."""
     hierarchies: tuple[PackedHierarchy | None, ...] = ()
+    """Per quasi-identifier the hierarchy of its values, None if its cells are only suppressed; empty if no
+    column has one."""
 
     def __len__(self) -> int:
         return len(self.keys) // ITEM_BYTES

@@ -35,20 +35,13 @@ MODELS: dict[str, tuple[AskedBy, ...]] = {
 
 
 class ModelParameter(NamedTuple):
-    """A number that asks for a model.
-
-    Parameters
-    ----------
-    sql_type : str
-    weakest : int or None
-        The number that demands least, where smaller ones demand less; None where larger ones do.
-    what : str
-        What it means for a sensitive column of a release, for the comment of a view.
-    """
+    """A number that asks for a model."""
 
     sql_type: str
     weakest: int | None
+    """The number that demands least, where smaller ones demand less; None where larger ones do."""
     what: str
+    """What it means for a sensitive column of a release, for the comment of a view."""
 
 
 MODEL_PARAMETERS: dict[str, ModelParameter] = {
@@ -81,28 +74,19 @@ class ModelDemand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PrivacyModels:
-    """What every class must satisfy besides k-anonymity, for each sensitive column.
-
-    Parameters
-    ----------
-    l : int, optional
-        l-diversity (Machanavajjhala et al. 2007), >= 2.
-    diversity : str
-        Which one, a name of `DIVERSITIES`; 'frequency' is that of Bredereck et al. (2014), section 4.3.
-    p : int, optional
-        p-sensitivity (Truta and Vinay 2006): at least p distinct values, >= 2.
-    t : float, optional
-        t-closeness (Li, Li and Venkatasubramanian 2007): greatest earth mover's distance between the
-        values of a class and those of the whole table, 0 <= t < 1.
-    distance : str
-        Ground distance of t-closeness, a name of `DISTANCES`; 'ordered' needs numeric values.
-    """
+    """What every class must satisfy besides k-anonymity, for each sensitive column."""
 
     l: int | None = None  # noqa: E741 - the field's standard name
+    """l-diversity (Machanavajjhala et al. 2007), >= 2."""
     diversity: str = "frequency"
+    """Which one, a name of `DIVERSITIES`; 'frequency' is that of Bredereck et al. (2014), section 4.3."""
     p: int | None = None
+    """p-sensitivity (Truta and Vinay 2006): at least p distinct values, >= 2."""
     t: float | None = None
+    """t-closeness (Li, Li and Venkatasubramanian 2007): greatest earth mover's distance between the values of
+    a class and those of the whole table, 0 <= t < 1."""
     distance: str = "equal"
+    """Ground distance of t-closeness, a name of `DISTANCES`; 'ordered' needs numeric values."""
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) is not None for name in MODEL_PARAMETERS)

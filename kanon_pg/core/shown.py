@@ -58,13 +58,7 @@ class Shown:
 
 
 class ResultRows(list[Mapping[str, Any]], Shown):
-    """Rows of a query, which are mappings.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The columns, also if there are no rows.
-    """
+    """Rows of a query, which are mappings; `names` are its columns, also if there are no rows."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], names: Iterable[str] = ()) -> None:
         super().__init__(rows)

@@ -34,48 +34,35 @@ def kernels_for(method: str, models: PrivacyModels, *, has_hierarchies: bool = F
 
 @dataclass(frozen=True, slots=True)
 class SolveRequest:
-    """A request to anonymize row types by suppressing cells.
-
-    Parameters
-    ----------
-    method : str
-        A name of `kanon_pg.worker.solvers.registry`.
-    patterns : list or mapping, optional
-        A list of pattern vectors, each given by the columns it suppresses, or an object of constraints
-        (``max_suppressed``, ``never``, ``together``, ``at_most_one``). None allows every pattern.
-    seed : int, optional
-        Breaks ties at random, reproducibly. None breaks them to suppress least.
-    seconds : float, optional
-        Time for searching. A first solution is finished whatever it takes, under privacy models in a cheaper
-        way once the time has passed; the best one known is returned then.
-    rest_may_be_small : bool
-        Paper rule: fewer than k people may remain in the fully suppressed class. Never used for a
-        release; only to compare with published tables.
-    models : PrivacyModels
-        Demands on the sensitive columns of the row types.
-    fewest_classes, most_classes : int, optional
-        Limits for the number of classes (Bredereck et al. 2014, section 3.1), both >= 1.
-    suppressed_rows : float, optional
-        Largest share of the rows whose cells method full_domain may all suppress, 0 to 1; None for any.
-    same_level : sequence of str
-        Quasi-identifiers whose cells have one level of their hierarchies each, or are suppressed.
-    subsets : int, optional
-        Of how many quasi-identifiers every combination, suppressed cells included, is to be shared by k
-        people; None for all of them. Neither patterns, hierarchies, models nor limits go with it.
-    """
+    """A request to anonymize row types by suppressing cells."""
 
     k: int
     method: str = "auto"
+    """A name of `kanon_pg.worker.solvers.registry`."""
     patterns: list[Any] | dict[str, Any] | None = None
+    """A list of pattern vectors, each given by the columns it suppresses, or an object of constraints
+    (``max_suppressed``, ``never``, ``together``, ``at_most_one``). None allows every pattern."""
     seed: int | None = None
+    """Breaks ties at random, reproducibly. None breaks them to suppress least."""
     seconds: float | None = None
+    """Time for searching. A first solution is finished whatever it takes, under privacy models in a cheaper
+    way once the time has passed; the best one known is returned then."""
     rest_may_be_small: bool = False
+    """Paper rule: fewer than k people may remain in the fully suppressed class. Never used for a release;
+    only to compare with published tables."""
     models: PrivacyModels = field(default_factory=PrivacyModels)
+    """Demands on the sensitive columns of the row types."""
     fewest_classes: int | None = None
     most_classes: int | None = None
+    """`fewest_classes`, `most_classes`: limits for the number of classes (Bredereck et al. 2014, section
+    3.1), both >= 1."""
     suppressed_rows: float | None = None
+    """Largest share of the rows whose cells method full_domain may all suppress, 0 to 1; None for any."""
     same_level: Sequence[str] = ()
+    """Quasi-identifiers whose cells have one level of their hierarchies each, or are suppressed."""
     subsets: int | None = None
+    """Of how many quasi-identifiers every combination, suppressed cells included, is to be shared by k
+    people; None for all of them. Neither patterns, hierarchies, models nor limits go with it."""
 
     def allows_number(self, classes: int) -> bool:
         """Return whether a solution may have so many classes."""
@@ -104,65 +91,47 @@ _BUFFERS = ("patterns", "moved_types", "moved_patterns", "moved_rows", "prices")
 
 @dataclass(frozen=True, slots=True)
 class SolveOutcome:
-    """A solution, counted by the solver, and what is proven about it.
-
-    Parameters
-    ----------
-    patterns : bytes
-        Per row type one signed 64-bit big-endian mask: bit ``j`` is set if column ``j`` is suppressed. With
-        hierarchies, the levels of all columns as `kanon_pg.core.generalization.LevelFields` packs them.
-    moved_types, moved_patterns, moved_rows : bytes
-        Row types whose rows are divided among several patterns: `moved_rows` rows of the row type at
-        position `moved_types` have the mask of `moved_patterns` instead of that in `patterns`. Signed
-        64-bit big-endian numbers, ascending by row type; fewer rows move than the row type has.
-    suppressed_cells : int
-        Suppressed cells over all rows.
-    weighted_cost : float
-        Loss of all cells with column weights; a suppressed cell has loss 1.
-    lower_bound : float or None
-        A proven lower bound on the weighted cost of every solution, or None.
-    optimal : bool
-        Whether `weighted_cost` is proven to be the least possible.
-    method : str
-        What found the solution, in words (``greedy, improved``).
-    bound_method : str or None
-        What proved the bound.
-    classes : int
-        Equivalence classes.
-    average_class : float
-        Mean number of people per class.
-    usefulness : float or None
-        Mean tuple diversity of the classes (Loukides and Shao 2007), smaller is better.
-    notes : tuple of str
-        What the caller must know (for example: the pattern mask was bounded).
-    prices : bytes
-        The certificate of `lower_bound`: per row type one price per row in millionths of a cost unit,
-        signed 64-bit big-endian (see `kanon_pg.worker.verification.certificate`); empty if the bound has
-        another proof.
-    entropy_loss, marginal_divergence : float or None
-        See `kanon_pg.worker.measures.Utility`.
-    termination : Termination
-        How the search ended.
-    """
+    """A solution, counted by the solver, and what is proven about it."""
 
     patterns: bytes
+    """Per row type one signed 64-bit big-endian mask: bit ``j`` is set if column ``j`` is suppressed. With
+    hierarchies, the levels of all columns as `kanon_pg.core.generalization.LevelFields` packs them."""
     suppressed_cells: int
+    """Suppressed cells over all rows."""
     weighted_cost: float
+    """Loss of all cells with column weights; a suppressed cell has loss 1."""
     lower_bound: float | None
+    """A proven lower bound on the weighted cost of every solution, or None."""
     optimal: bool
+    """Whether `weighted_cost` is proven to be the least possible."""
     method: str
+    """What found the solution, in words (``greedy, improved``)."""
     bound_method: str | None
+    """What proved the bound."""
     classes: int
+    """Equivalence classes."""
     average_class: float
+    """Mean number of people per class."""
     usefulness: float | None
+    """Mean tuple diversity of the classes (Loukides and Shao 2007), smaller is better."""
     notes: tuple[str, ...] = ()
+    """What the caller must know (for example: the pattern mask was bounded)."""
     moved_types: bytes = b""
     moved_patterns: bytes = b""
     moved_rows: bytes = b""
+    """`moved_types`, `moved_patterns`, `moved_rows`: row types whose rows are divided among several patterns:
+    `moved_rows` rows of the row type at position `moved_types` have the mask of `moved_patterns` instead of
+    that in `patterns`. Signed 64-bit big-endian numbers, ascending by row type; fewer rows move than the row
+    type has."""
     prices: bytes = b""
+    """The certificate of `lower_bound`: per row type one price per row in millionths of a cost unit, signed
+    64-bit big-endian (see `kanon_pg.worker.verification.certificate`); empty if the bound has another
+    proof."""
     entropy_loss: float | None = None
     marginal_divergence: float | None = None
+    """`entropy_loss`, `marginal_divergence`: see `kanon_pg.worker.measures.Utility`."""
     termination: Termination = Termination.EXHAUSTED
+    """How the search ended."""
 
     def buffers(self) -> tuple[bytes, ...]:
         """Return the packed numbers in the order that `from_json` expects."""

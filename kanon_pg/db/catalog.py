@@ -38,52 +38,35 @@ _NO_NAME = (INVALID_NAME, SYNTAX_ERROR, FEATURE_NOT_SUPPORTED)
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """A column of a relation.
-
-    Parameters
-    ----------
-    name : str
-        Its name, unquoted.
-    type : str
-        Its type as SQL writes it, with modifier.
-    plain_type : str
-        The type below all domains, with the modifier of the column or a domain, and qualified.
-    base_type : str
-        The same without modifier: a bare name of ``pg_catalog`` or ``schema.name``.
-    base_kind : str
-        ``pg_type.typtype`` of the base type (``b`` base, ``e`` enum, ``c`` composite, ``r`` range ...).
-    has_own_typmod : bool
-        Whether the column itself fixes a length or scale.
-    has_typmod : bool
-        Whether it or one of its domains does.
-    deterministic : bool
-        Whether its collation holds only equal bytes equal.
-    collation_schema, collation_name : str or None
-        Its collation; None for types without one.
-    selectable : bool
-        Whether the caller may read it.
-    is_key : bool
-        Whether it alone has a valid unique index or primary key.
-    below : str or None
-        Its type below all domains without modifier; None if it has no domain.
-    made_of : str or None
-        The base type and all types that it is made of, as JSON; None for plain types of ``pg_catalog``.
-    """
+    """A column of a relation."""
 
     name: str
+    """Its name, unquoted."""
     type: str
+    """Its type as SQL writes it, with modifier."""
     plain_type: str
+    """The type below all domains, with the modifier of the column or a domain, and qualified."""
     base_type: str
+    """The same without modifier: a bare name of ``pg_catalog`` or ``schema.name``."""
     base_kind: str
+    """``pg_type.typtype`` of the base type (``b`` base, ``e`` enum, ``c`` composite, ``r`` range ...)."""
     has_own_typmod: bool
+    """Whether the column itself fixes a length or scale."""
     has_typmod: bool
+    """Whether it or one of its domains does."""
     deterministic: bool
+    """Whether its collation holds only equal bytes equal."""
     collation_schema: str | None
     collation_name: str | None
+    """`collation_schema`, `collation_name`: its collation; None for types without one."""
     selectable: bool
+    """Whether the caller may read it."""
     is_key: bool
+    """Whether it alone has a valid unique index or primary key."""
     below: str | None = None
+    """Its type below all domains without modifier; None if it has no domain."""
     made_of: str | None = None
+    """The base type and all types that it is made of, as JSON; None for plain types of ``pg_catalog``."""
 
     @property
     def identifier(self) -> Identifier:
@@ -121,44 +104,30 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True)
 class RelationFacts:
-    """A relation and its columns, as seen by one role.
-
-    Parameters
-    ----------
-    oid : int
-        Its OID.
-    schema, name : str
-        Its qualified name, unquoted.
-    kind : str
-        ``pg_class.relkind``.
-    temporary : bool
-        Whether it belongs to one session.
-    row_security : bool
-        Whether row-level security is on.
-    is_own : bool
-        Whether it belongs to ``kanon_owner``, which owns nothing that others wrote. A name says nothing: who
-        may create schemas could have made one of kanon's.
-    reachable : bool
-        Whether the role may use the schema.
-    selectable : bool
-        Whether the role may read the whole relation.
-    columns : tuple of ColumnFacts
-        In the relation's order.
-    people : Identifier or None
-        A view of kanon's own that is read in its place and has these columns.
-    """
+    """A relation and its columns, as seen by one role."""
 
     oid: int
+    """Its OID."""
     schema: str
     name: str
+    """`schema`, `name`: its qualified name, unquoted."""
     kind: str
+    """``pg_class.relkind``."""
     temporary: bool
+    """Whether it belongs to one session."""
     row_security: bool
+    """Whether row-level security is on."""
     is_own: bool
+    """Whether it belongs to ``kanon_owner``, which owns nothing that others wrote. A name says nothing: who
+    may create schemas could have made one of kanon's."""
     reachable: bool
+    """Whether the role may use the schema."""
     selectable: bool
+    """Whether the role may read the whole relation."""
     columns: tuple[ColumnFacts, ...]
+    """In the relation's order."""
     people: Identifier | None = None
+    """A view of kanon's own that is read in its place and has these columns."""
 
     @property
     def identifier(self) -> Identifier:
@@ -224,7 +193,7 @@ def caller(db: Database) -> str:
 
 
 def server_function(db: Database, name: str) -> Identifier:
-    """Return a function that users call, where kanon has it: the search path could lead to somebody else's.
+    """Return a function that users call, where kanon has it: a search path could lead to others'.
 
     Raises
     ------
@@ -264,8 +233,6 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
     ----------
     relation : str
         A relation's name as SQL writes it (quoted if need be), or ``regclass`` text.
-    role : str, optional
-        Whose rights to report; the caller's unless given.
 
     Raises
     ------
@@ -316,8 +283,6 @@ def describe_readable(db: Database, relation: str | None, role: str) -> Relation
 
     Raises
     ------
-    InputError, UnknownName
-        As `describe`.
     NotPermitted
         If it may not.
     """

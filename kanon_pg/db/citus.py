@@ -11,18 +11,12 @@ from kanon_pg.db.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How the rows of a table are distributed over nodes.
-
-    Parameters
-    ----------
-    column : str
-        The column whose hash says in which shard a row is: rows that agree on it are on one node.
-    shards : int
-        Number of shards.
-    """
+    """How the rows of a table are distributed over nodes."""
 
     column: str
+    """The column whose hash says in which shard a row is: rows that agree on it are on one node."""
     shards: int
+    """Number of shards."""
 
 
 def coordinator_holds_shards(db: Database) -> bool:

@@ -19,16 +19,10 @@ def record_event(
     parent: Identifier | None = None,
     **details: Any,
 ) -> None:
-    """Add to the history what a role did to a table or hierarchy.
+    """Add to the history what a role did to a table or hierarchy, by a function without its ``kanon_``.
 
     Parameters
     ----------
-    operation : str
-        The function that was called, without ``kanon_``.
-    name : Identifier
-        Of the table or hierarchy.
-    parent : Identifier, optional
-        The table that it was linked to.
     details
         What else to keep; nobody's values.
     """

@@ -57,34 +57,22 @@ _CARRIERS = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What SQL says about an argument.
-
-    Parameters
-    ----------
-    type : str
-        Its type. An ``interval`` is a number of seconds in Python, ``jsonb`` what the JSON says.
-    help : str
-        Its line in the function's comment, which ``kanon_help`` shows.
-    """
+    """What SQL says about an argument."""
 
     type: str
+    """Its type. An ``interval`` is a number of seconds in Python, ``jsonb`` what the JSON says."""
     help: str
+    """Its line in the function's comment, which ``kanon_help`` shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread(Argument):
-    """An optional argument of SQL that is several fields of the request.
-
-    Parameters
-    ----------
-    fields : callable
-        Makes the fields of the argument's value.
-    value : callable
-        Makes the value of all fields by name; None if none of them is given.
-    """
+    """An optional argument of SQL that is several fields of the request."""
 
     fields: Callable[[Any], Mapping[str, Any]]
+    """Makes the fields of the argument's value."""
     value: Callable[[Mapping[str, Any]], Any]
+    """Makes the value of all fields by name; None if none of them is given."""
 
 
 class Operation(Generic[Request]):
@@ -189,8 +177,8 @@ class Operation(Generic[Request]):
         name : str
             Of a template with places for the ``function`` and its ``arguments``.
         """
-        carried = [_carrier(argument.type) for argument in self.arguments.values()]
-        types, made = zip(*carried, strict=True)
+        kinds = [argument.type for argument in self.arguments.values()]
+        types, made = zip(*(_CARRIERS.get(kind, (kind, "{}::" + kind)) for kind in kinds), strict=True)
         arguments = _lines(
             f"{_quoted(argument)} => {how.format(f'${number}')}"
             for number, (argument, how) in enumerate(zip(self.arguments, made, strict=True), 1)
@@ -222,10 +210,6 @@ def _lines(items: Iterable[str]) -> Fragment:
 
 def _quoted(name: str) -> str:
     return str(Identifier.of(name)) if name in _KEYWORDS else name
-
-
-def _carrier(kind: str) -> tuple[str, str]:
-    return _CARRIERS.get(kind, (kind, "{}::" + kind))
 
 
 def _default(kind: str, value: Any) -> str:

@@ -26,18 +26,12 @@ def progress_text(phase: str, share: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PackedColumn:
-    """A ``bigint`` column as one buffer.
-
-    Parameters
-    ----------
-    name : str
-        Column name.
-    data : bytes
-        Signed 64-bit big-endian numbers.
-    """
+    """A ``bigint`` column as one buffer."""
 
     name: str
+    """Column name."""
     data: bytes
+    """Signed 64-bit big-endian numbers."""
 
 
 class Database(Protocol):

@@ -272,30 +272,20 @@ def _in_one_line(message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a connection led to.
-
-    Parameters
-    ----------
-    host : str
-        Name or address; with a leading slash the folder of a Unix socket.
-    port : int
-        Port.
-    database : str
-        Name of the database.
-    encrypted : bool
-        Whether TLS was used.
-    mode : str
-        libpq's ``sslmode``.
-    root_certificate : str or None
-        File with the authorities to trust, None for the system's.
-    """
+    """Where a connection led to."""
 
     host: str
+    """Name or address; with a leading slash the folder of a Unix socket."""
     port: int
+    """Port."""
     database: str
+    """Name of the database."""
     encrypted: bool
+    """Whether TLS was used."""
     mode: str
+    """libpq's ``sslmode``."""
     root_certificate: str | None
+    """File with the authorities to trust, None for the system's."""
 
 
 def endpoint(dsn: str) -> Endpoint:
@@ -464,19 +454,13 @@ _CONTACT_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class TextRows:
-    """Rows as PostgreSQL writes them.
-
-    Parameters
-    ----------
-    names, types : sequence of str
-        Of the columns.
-    lines : sequence of sequence of (str or None)
-        Their values.
-    """
+    """Rows as PostgreSQL writes them."""
 
     names: Sequence[str]
     types: Sequence[str]
+    """`names`, `types`: of the columns."""
     lines: Sequence[Sequence[str | None]]
+    """Their values."""
 
     def json_values(self) -> list[list[Any]]:
         """Return the values as JSON has them; what it has no type for, or is not finite, stays text."""

@@ -24,10 +24,6 @@ def request_of(kind: type[Request], arguments: Sequence[Any], options: Mapping[s
     ----------
     kind : type
         A dataclass whose fields say in an `kanon_pg.db.operation.Argument` what they are in SQL.
-    arguments : sequence
-        Values of its first fields.
-    options : mapping
-        Values of others by name.
 
     Raises
     ------

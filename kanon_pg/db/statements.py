@@ -35,23 +35,16 @@ class Statement:
     """A statement ready to run.
 
     What a database without SQL answers by, the name and the parts, does not make two statements differ.
-
-    Parameters
-    ----------
-    text : str
-        SQL with ``$1`` placeholders.
-    types : tuple of str
-        SQL type of each parameter.
-    name : str
-        The named statement that it was rendered from; empty for other texts.
-    parts : mapping
-        What was filled in.
     """
 
     text: str
+    """SQL with ``$1`` placeholders."""
     types: tuple[str, ...] = ()
+    """SQL type of each parameter."""
     name: str = field(default="", compare=False)
+    """The named statement that it was rendered from; empty for other texts."""
     parts: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was filled in."""
 
 
 @cache

@@ -18,10 +18,7 @@ from kanon_pg.core.code_folders import code_in, folders, lasting_folder, put, ve
 class TemplateCache(jinja2.BytecodeCache):
     """Finds compiled templates in the store beside the package, else keeps them in this account's own folder.
 
-    Parameters
-    ----------
-    made_by : bytes
-        What the code depends on besides templates and Jinja: whatever sets up the environment.
+    `made_by` is what the code depends on besides templates and Jinja: whatever sets up the environment.
     """
 
     def __init__(self, made_by: bytes) -> None:

@@ -22,22 +22,15 @@ ENDING = frozenset(b"123TnCIsZEG")
 
 @dataclass(eq=False, slots=True)
 class OwnRequest:
-    """What the gateway asks in a client's session.
-
-    Parameters
-    ----------
-    messages : sequence of WireMessage
-        All of kinds that are answered.
-    rewrite : callable
-        Turns the fields of an error into those for the client.
-    done : asyncio.Future
-        Whether `answer` is complete: false after an error, which the client has got.
-    """
+    """What the gateway asks in a client's session."""
 
     messages: Sequence[WireMessage]
+    """All of kinds that are answered."""
     rewrite: Callable[[Fields], Fields]
+    """Turns the fields of an error into those for the client."""
     answer: list[WireMessage] = field(default_factory=list)
     done: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    """Whether `answer` is complete: false after an error, which the client has got."""
 
     def end(self, is_complete: bool) -> None:
         """Note that nothing more comes."""

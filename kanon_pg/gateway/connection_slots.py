@@ -64,7 +64,7 @@ class ConnectionSlots:
         return next(slot for slot in self._unauthenticated if of_each[slot.address] == most)
 
     def require_free(self, address: str) -> None:
-        """Refuse a login for which there is no slot now.
+        """Refuse a login while so many have logged in already, at all or from this address.
 
         Raises
         ------

@@ -127,31 +127,21 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """How a gateway runs.
-
-    Parameters
-    ----------
-    dsn : str
-        Of the gateway's own connection; the same server and database are served.
-    host : str
-        Address to listen on; with a leading slash a folder for a Unix socket.
-    port : int
-        Port; 0 lets the system choose one.
-    certificate, key : Path or None
-        Files in PEM form, for TLS.
-    trusts_server : bool
-        Whether a role may come in that the server does not ask for a password.
-    limits : ClientLimits
-        Bounds on what clients may take.
-    """
+    """How a gateway runs."""
 
     dsn: str
+    """Of the gateway's own connection; the same server and database are served."""
     host: str = "127.0.0.1"
+    """Address to listen on; with a leading slash a folder for a Unix socket."""
     port: int = 6432
+    """Port; 0 lets the system choose one."""
     certificate: Path | None = None
     key: Path | None = None
+    """`certificate`, `key`: files in PEM form, for TLS."""
     trusts_server: bool = False
+    """Whether a role may come in that the server does not ask for a password."""
     limits: ClientLimits = field(default_factory=ClientLimits)
+    """Bounds on what clients may take."""
 
 
 def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
@@ -192,7 +182,7 @@ def _tls_to_server(server: Endpoint) -> ssl.SSLContext | None:
 
 
 def require_private(host: str, *, encrypted: bool) -> None:
-    """Refuse to listen where passwords and answers could be read on the way.
+    """Refuse to listen beyond this machine without TLS: passwords and answers could be read on the way.
 
     Raises
     ------

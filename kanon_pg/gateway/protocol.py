@@ -164,21 +164,15 @@ def parse_message(name: bytes, text: str, types: Sequence[int]) -> WireMessage:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """A Bind message.
-
-    Parameters
-    ----------
-    formats : tuple of int
-        Of the parameters, as the protocol abbreviates them.
-    results : bytes
-        The formats of the columns, as they came.
-    """
+    """A Bind message."""
 
     portal: bytes
     statement: bytes
     formats: tuple[int, ...] = ()
+    """Of the parameters, as the protocol abbreviates them."""
     values: tuple[bytes | None, ...] = ()
     results: bytes = b"\0\0"
+    """The formats of the columns, as they came."""
 
     def message(self) -> WireMessage:
         """Return the message."""

@@ -91,16 +91,11 @@ def _closing(tokens: Sequence[Token]) -> Token:
 
 @dataclass(frozen=True, slots=True)
 class ConstantText:
-    """A text with constants in place of its parameters.
-
-    Parameters
-    ----------
-    places : tuple of (int, int)
-        Where a piece begins here, and where it does in the text as written; in ascending order.
-    """
+    """A text with constants in place of its parameters."""
 
     text: str
     places: tuple[tuple[int, int], ...]
+    """Where a piece begins here, and where it does in the text as written; in ascending order."""
 
     def written_at(self, place: int) -> int:
         """Return the place in the text as written."""

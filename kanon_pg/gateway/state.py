@@ -13,68 +13,46 @@ from kanon_pg.gateway.wire import Wire
 
 @dataclass(frozen=True, slots=True)
 class ClientLimits:
-    """Bounds on what clients may take.
-
-    Parameters
-    ----------
-    connections, per_address : int
-        Sessions at the same time, at all and of one address, >= 1.
-    unauthenticated : int
-        Connections at the same time whose login is not complete, besides the sessions, >= 1.
-    message_bytes : int
-        Longest message of a client, >= 1024.
-    login_seconds : float
-        From the connection until its login must be complete.
-    idle_seconds : float
-        Until a session that waits for nothing is ended.
-    """
+    """Bounds on what clients may take."""
 
     connections: int = 100
     per_address: int = 50
+    """`connections`, `per_address`: sessions at the same time, at all and of one address, >= 1."""
     unauthenticated: int = 50
+    """Connections at the same time whose login is not complete, besides the sessions, >= 1."""
     message_bytes: int = 16 * 1024 * 1024
+    """Longest message of a client, >= 1024."""
     login_seconds: float = 60.0
+    """From the connection until its login must be complete."""
     idle_seconds: float = 3600.0
+    """Until a session that waits for nothing is ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """The server behind the gateway.
-
-    Parameters
-    ----------
-    host : str
-        A name or address; with a leading slash the folder of a Unix socket.
-    tls : ssl.SSLContext or None
-        How to talk to it over TCP.
-    """
+    """The server behind the gateway."""
 
     host: str
+    """A name or address; with a leading slash the folder of a Unix socket."""
     port: int
     database: str
     tls: ssl.SSLContext | None = None
+    """How to talk to it over TCP."""
 
 
 @dataclass
 class GatewayState:
-    """Settings and state of a gateway.
-
-    Parameters
-    ----------
-    tls : ssl.SSLContext or None
-        How to talk to clients; clients without TLS are refused then.
-    trusts_server : bool
-        Whether a role may come in that the server does not ask for a password.
-    keys : dict
-        Keys for cancelling that clients got, with those of the server.
-    """
+    """Settings and state of a gateway."""
 
     upstream: Upstream
     names: ProtectedNames
     limits: ClientLimits = ClientLimits()
     tls: ssl.SSLContext | None = None
+    """How to talk to clients; clients without TLS are refused then."""
     trusts_server: bool = False
+    """Whether a role may come in that the server does not ask for a password."""
     keys: dict[bytes, bytes] = field(default_factory=dict)
+    """Keys for cancelling that clients got, with those of the server."""
     slots: ConnectionSlots = field(init=False)
 
     def __post_init__(self) -> None:

@@ -22,13 +22,7 @@ _CREDENTIALS = struct.Struct("3i")  # of a process: its number, account and grou
 
 
 class Wire(asyncio.Protocol):
-    """Receives into a buffer that stops the sender when it is full; sends no faster than the peer reads.
-
-    Parameters
-    ----------
-    connected : callable, optional
-        Called as soon as the connection is there.
-    """
+    """Receives into a buffer that stops the sender when it is full; sends no faster than the peer reads."""
 
     def __init__(self, connected: Callable[[Wire], None] | None = None) -> None:
         self._connected = connected
@@ -185,8 +179,6 @@ class Wire(asyncio.Protocol):
 
         Parameters
         ----------
-        context : ssl.SSLContext
-            Settings; they say on which side this is.
         answer : bytes
             Sent before, by a server that was asked for TLS.
         direct : bool

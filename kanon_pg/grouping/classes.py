@@ -16,80 +16,57 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class ValueClass:
-    """A class of values.
-
-    Parameters
-    ----------
-    number : int
-        From 1 on, in the order of the first values.
-    label : str or None
-        What the class is called; None if it has the missing values alone.
-    size : int
-        Weight of its values, at least k.
-    """
+    """A class of values."""
 
     number: int
+    """From 1 on, in the order of the first values."""
     label: str | None
+    """What the class is called; None if it has the missing values alone."""
     size: int
+    """Weight of its values, at least k."""
     values: int
     box: Box | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedValue:
-    """A value and its class.
-
-    Parameters
-    ----------
-    value : str or None
-        As text; None for missing ones and for points.
-    x, y : float or None
-        Its place on the map, if it has one.
-    """
+    """A value and its class."""
 
     value: str | None
+    """As text; None for missing ones and for points."""
     class_number: int
     weight: int
     x: float | None = None
     y: float | None = None
+    """`x`, `y`: its place on the map, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped(Shown):
-    """The classes of a column and what is proven about them.
-
-    Parameters
-    ----------
-    kind : str
-        'intervals', 'labels', 'regions' or 'rectangles'.
-    unit : str
-        What sizes count: 'people', 'rows', or the weight column's name.
-    cost, lower_bound : int
-        Proven: no other grouping of this kind costs less than the bound.
-    ratio : float or None
-        Cost divided by the bound, >= 1; None if the bound is 0 and the cost is not.
-    edges : tuple of (int, int)
-        Of regions: neighbours as places in `values`.
-    degree : int or None
-        Of regions: largest degree of the spanning trees that were cut.
-    """
+    """The classes of a column and what is proven about them."""
 
     relation: str
     columns: tuple[str, ...]
     kind: str
+    """'intervals', 'labels', 'regions' or 'rectangles'."""
     k: int
     unit: str
+    """What sizes count: 'people', 'rows', or the weight column's name."""
     cost_kind: str
     cost: int
     lower_bound: int
+    """`cost`, `lower_bound`: proven: no other grouping of this kind costs less than the bound."""
     ratio: float | None
+    """Cost divided by the bound, >= 1; None if the bound is 0 and the cost is not."""
     optimal: bool
     method: str
     bound_method: str
     classes: tuple[ValueClass, ...]
     values: tuple[GroupedValue, ...]
     edges: tuple[tuple[int, int], ...] = ()
+    """Of regions: neighbours as places in `values`."""
     degree: int | None = None
+    """Of regions: largest degree of the spanning trees that were cut."""
     termination: Termination = Termination.EXHAUSTED
 
     def table(self) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:

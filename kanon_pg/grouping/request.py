@@ -91,21 +91,12 @@ class LabelsRequest(GroupingRequest):
 
 @dataclass(frozen=True, slots=True)
 class RegionsRequest(GroupingRequest):
-    """The arguments of ``kanon_regions``.
-
-    Parameters
-    ----------
-    adjacency : str
-        Table or view with a row for each pair of neighbours, in one direction or both.
-    on_light : str
-        One of `ON_LIGHT`: what becomes of parts of the map that have less than k.
-    positions : tuple of (str, str), optional
-        Columns with a place on the map, for pictures; averaged by value.
-    """
+    """The arguments of ``kanon_regions``."""
 
     relation: AnyRelation
     column: Column
     adjacency: Annotated[str | None, Argument("regclass", "Table or view with the pairs of neighbours.")]
+    """Table or view with a row for each pair of neighbours, in one direction or both."""
     k: K
     neighbours: Annotated[
         Sequence[str] | None, Argument("name[]", "Its two columns; its first two unless given.")
@@ -115,9 +106,11 @@ class RegionsRequest(GroupingRequest):
     on_light: Annotated[
         str, Argument("text", "Parts of the map with less than k: other gathers them, refuse refuses.")
     ] = "other"
+    """One of `ON_LIGHT`: what becomes of parts of the map that have less than k."""
     cost: Cost = "max"
     time_limit: TimeLimit = DEFAULT_SECONDS
     positions: tuple[str, str] | None = None
+    """Columns with a place on the map, for pictures; averaged by value."""
 
     def check(self) -> None:
         """Refuse what is wrong whatever the database holds."""

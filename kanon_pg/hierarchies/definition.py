@@ -76,20 +76,14 @@ class StoringOptions:
 
 @dataclass(frozen=True, slots=True)
 class HierarchyDefinition:
-    """A checked hierarchy with the type of its nodes.
-
-    Parameters
-    ----------
-    kind : str
-        Where it comes from: rows, a table, a taxonomy, or the name of a builder.
-    spec : mapping
-        What it was made with, ready for JSON.
-    """
+    """A checked hierarchy with the type of its nodes."""
 
     hierarchy: GeneralizationHierarchy
     output: str = TEXT
     kind: str = "rows"
+    """Where it comes from: rows, a table, a taxonomy, or the name of a builder."""
     spec: Mapping[str, Any] = field(default_factory=dict)
+    """What it was made with, ready for JSON."""
     options: StoringOptions = field(default_factory=StoringOptions)
 
     def to_json(self) -> str:

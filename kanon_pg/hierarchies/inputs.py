@@ -23,22 +23,15 @@ _NUMBERS = frozenset({"int2", "int4", "int8", "numeric", "float4", "float8"})
 
 @dataclass(frozen=True, slots=True)
 class ColumnValues:
-    """The values of a column without NULL.
-
-    Parameters
-    ----------
-    texts : tuple of str
-        Each value once, in a text form that does not depend on the session.
-    rows : tuple of int
-        How many rows have it; 0 for values that are only expected.
-    checkpoint : callable
-        Raises if the user, or the time limit, has ended the call.
-    """
+    """The values of a column without NULL."""
 
     column: ColumnFacts
     texts: tuple[str, ...]
+    """Each value once, in a text form that does not depend on the session."""
     rows: tuple[int, ...]
+    """How many rows have it; 0 for values that are only expected."""
     checkpoint: Callable[[], None] = lambda: None
+    """Raises if the user, or the time limit, has ended the call."""
 
     def with_expected(self, texts: Iterable[str]) -> ColumnValues:
         """Return these values and others that the column may have one day."""
@@ -195,13 +188,10 @@ class Spec:
         if given is None:
             return None
         if not (isinstance(given, kind) and holds(given)):
-            raise self._wrong(key, wanted)
+            raise InputError(
+                f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
+            )
         return given
-
-    def _wrong(self, key: str, wanted: str) -> InputError:
-        return InputError(
-            f'Argument {self._what}: "{key}" must be {wanted}.', hint="Correct it, or leave it out."
-        )
 
 
 def _listed(given: Any) -> list[Any]:

@@ -29,11 +29,6 @@ class StoredHierarchy:
 
     Its values are in ``kanon.hierarchy_value`` under (`name`, `version`): per value the nodes of level 1 to
     ``height - 1`` in the text form of the type `output`.
-
-    Parameters
-    ----------
-    nodes : tuple of int
-        Different nodes per level, from the values to the top.
     """
 
     name: str
@@ -42,6 +37,7 @@ class StoredHierarchy:
     output: str
     height: int
     nodes: tuple[int, ...]
+    """Different nodes per level, from the values to the top."""
 
 
 def stored_hierarchy(db: Database, name: str, role: str, version: int | None = None) -> StoredHierarchy:

@@ -24,13 +24,7 @@ _MODULES_BETWEEN_CHECKPOINTS = 8
 
 
 class _Attentive:
-    """A finder of modules that finds none, and lets the user cancel between two of them.
-
-    Parameters
-    ----------
-    checkpoint : callable
-        Raises if the user cancelled.
-    """
+    """A finder of modules that finds none; its `checkpoint` lets the user cancel between two of them."""
 
     def __init__(self, checkpoint: Callable[[], object]) -> None:
         self._checkpoint = checkpoint

@@ -19,7 +19,7 @@ from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answering import Answered, answer, explained, understand
 from kanon_pg.queries.noise import accounts as noise_accounts
 from kanon_pg.queries.pending_query import PendingQuery
-from kanon_pg.queries.reading.findings import Finding, Refusal
+from kanon_pg.queries.reading.findings import Refusal
 from kanon_pg.queries.record import records
 from kanon_pg.queries.request import PROTECT, Asker, QueryRequest, given_text, given_texts
 
@@ -48,7 +48,7 @@ def check_query(sql: SqlValue, schemas: SqlValue) -> dict[str, Any]:
                 understood = understand(reader, pending.query, pending.role)
             except Refusal as refusal:
                 refused = {"canonical_sql": None, "noise": None}
-                return {"accepted": False, "findings": _as_json(refusal.finding), **refused}
+                return {"accepted": False, "findings": json.dumps([asdict(refusal.finding)]), **refused}
             costs = [asdict(one) for one in understood.costs]
             noise = json.dumps(costs) if understood.is_noisy else None
             shown = {"canonical_sql": explained(understood), "noise": noise}
@@ -59,10 +59,6 @@ def check_query(sql: SqlValue, schemas: SqlValue) -> dict[str, Any]:
         return found
 
     return serve(operation)
-
-
-def _as_json(finding: Finding) -> str:
-    return json.dumps([asdict(finding)])
 
 
 def hold_relations() -> None:

@@ -42,19 +42,13 @@ from kanon_pg.queries.request import Asker, QueryRequest, refused, withheld
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the blocks of a query gave, for the rest to run.
-
-    Parameters
-    ----------
-    sql : str
-        The rest; its one parameter is `rows` as jsonb.
-    notices : tuple of str
-        What the analyst is told beside the answer.
-    """
+    """What the blocks of a query gave, for the rest to run."""
 
     sql: str
+    """The rest; its one parameter is `rows` as jsonb."""
     rows: str
     notices: tuple[str, ...] = ()
+    """What the analyst is told beside the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +91,7 @@ class Understood:
 
 
 def understand(db: Database, request: QueryRequest, role: str) -> Understood:
-    """Read a query.
+    """Read a query; a `Refusal` says why it cannot be answered.
 
     Raises
     ------

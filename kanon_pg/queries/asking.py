@@ -132,6 +132,8 @@ class Asking:
     def withholding(self, entries: Mapping[int, int]) -> Iterator[None]:
         """End the query's entries, by the space of people, as withheld if something goes wrong.
 
+        A cancellation alone passes as it is.
+
         Raises
         ------
         AnswerWithheld

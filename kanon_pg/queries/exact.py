@@ -113,6 +113,8 @@ def _judged(
 ) -> list[list[Values]] | None:
     """Return the rows of blocks that are shown, and record them; None if the answer is withheld.
 
+    `_AskedAgain` has a stored answer to be shown instead; what was recorded is not shown then.
+
     Raises
     ------
     _AskedAgain

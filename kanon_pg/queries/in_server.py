@@ -11,19 +11,13 @@ from kanon_pg.db.statements import Statement, statement
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What remains to be run of a query whose blocks the server's functions answered.
-
-    Parameters
-    ----------
-    statement : Statement
-        The asker's own SQL, to be run with their rights; `arguments` are its parameters.
-    notices : tuple of str
-        What the asker is told beside the answer.
-    """
+    """What remains to be run of a query whose blocks the server's functions answered."""
 
     statement: Statement
+    """The asker's own SQL, to be run with their rights; `arguments` are its parameters."""
     arguments: tuple[str, ...]
     notices: tuple[str, ...]
+    """What the asker is told beside the answer."""
 
 
 def answered_blocks(db: Database, text: str, parameters: Sequence[str | None] | None) -> Rest:

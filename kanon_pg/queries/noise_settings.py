@@ -16,29 +16,22 @@ _EXAMPLE = (
 
 @dataclass(frozen=True, slots=True)
 class NoiseSettings:
-    """How a relation answers whoever gets noise.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        What all noisy answers about these people, to whomever, reveal of one person together.
-    rows_per_person, groups_per_person : int
-        Most rows, and most groups, of one block that a person has weight in.
-    bounds : Mapping of str to (float, float)
-        By column: values outside count as the nearest bound.
-    per_query : float
-        Share of the account that one block costs.
-    per_login : float
-        Share of the account that one login may spend.
-    """
+    """How a relation answers whoever gets noise."""
 
     epsilon: float
     delta: float
+    """`epsilon`, `delta`: what all noisy answers about these people, to whomever, reveal of one person
+    together."""
     rows_per_person: int
     groups_per_person: int
+    """`rows_per_person`, `groups_per_person`: most rows, and most groups, of one block that a person has
+    weight in."""
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By column: values outside count as the nearest bound."""
     per_query: float = 0.02
+    """Share of the account that one block costs."""
     per_login: float = 1.0
+    """Share of the account that one login may spend."""
 
 
 OptionTest = Callable[[Any], bool]
@@ -79,7 +72,7 @@ _NEEDED = ("epsilon", "delta", "rows_per_person", "groups_per_person")
 
 
 def noise_settings(given: Any) -> NoiseSettings:
-    """Return the settings that an option or the database gives.
+    """Return the settings that an option or the database gives; refuse the first thing that is wrong.
 
     Raises
     ------

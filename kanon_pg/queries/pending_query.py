@@ -29,26 +29,19 @@ Operation = Callable[[Database, "PendingQuery"], Any]
 
 @dataclass(slots=True)
 class PendingQuery:
-    """A query of the current call, and its result, or why there is none.
-
-    Parameters
-    ----------
-    operation : callable
-        What to do with it under the rights of the reading role.
-    locked : frozenset of int
-        OIDs of the relations that are locked.
-    marks : list of NamedMark
-        Of records, which the database has to know before the result leaves.
-    """
+    """A query of the current call, and its result, or why there is none."""
 
     query: QueryRequest
     role: str
     login: str
     operation: Operation
+    """What to do with it under the rights of the reading role."""
     locked: frozenset[int] = field(default_factory=frozenset)
+    """OIDs of the relations that are locked."""
     result: Any = None
     error: KanonError | None = None
     marks: list[NamedMark] = field(default_factory=list)
+    """Of records, which the database has to know before the result leaves."""
 
 
 _pending: list[PendingQuery] = []

@@ -16,41 +16,28 @@ from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 
 @dataclass(frozen=True, slots=True)
 class ProtectionRules:
-    """One row of ``kanon.protection``.
-
-    Parameters
-    ----------
-    relation : int
-        OID of the protected relation. Partitions and inheritance children have the rules of their protected
-        ancestor, whose OID this is then.
-    k : int
-        Fewest people behind every figure and every difference of two, 2 to 100.
-    mode : {'suppress', 'reject'}
-        Whether rows with too few people are left out, or refuse the answer.
-    queries, refusals : int or None
-        Of each login within a day.
-    seconds : float
-        Longest time that one query may take, > 0.
-    rows : int
-        Most rows of one block, >= 1.
-    beside_releases : str
-        A name of `kanon_pg.relations.beside_queries.BESIDE_RELEASES`.
-    noise : NoiseSettings or None
-        How those are answered who are no members of `exact_for`; None answers everybody exactly.
-    exact_for : tuple of str
-        Roles.
-    """
+    """One row of ``kanon.protection``."""
 
     relation: int
+    """OID of the protected relation. Partitions and inheritance children have the rules of their protected
+    ancestor, whose OID this is then."""
     k: int
+    """Fewest people behind every figure and every difference of two, 2 to 100."""
     mode: Literal["suppress", "reject"] = "suppress"
+    """Whether rows with too few people are left out, or refuse the answer."""
     queries: int | None = None
     refusals: int | None = 50
+    """`queries`, `refusals`: of each login within a day."""
     seconds: float = 30.0
+    """Longest time that one query may take, > 0."""
     rows: int = 10_000
+    """Most rows of one block, >= 1."""
     beside_releases: Literal["allow", "warn", "refuse"] = "refuse"
+    """A name of `kanon_pg.relations.beside_queries.BESIDE_RELEASES`."""
     noise: NoiseSettings | None = None
+    """How those are answered who are no members of `exact_for`; None answers everybody exactly."""
     exact_for: tuple[str, ...] = ()
+    """Roles."""
 
 
 def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:

@@ -22,23 +22,18 @@ class QueryRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks.
-
-    Parameters
-    ----------
-    role, login : str
-        Whose rights and whose budgets count.
-    locked : frozenset of int
-        OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
-    """
+    """Who asks."""
 
     role: str
     login: str
+    """`role`, `login`: whose rights and whose budgets count."""
     locked: frozenset[int] = frozenset()
+    """OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are
+    read."""
 
 
 def given_text(text: Any) -> str:
-    """Return the text of a query.
+    """Return the text of a query; refuse what is none, or has nothing in it.
 
     Raises
     ------
@@ -56,7 +51,7 @@ def given_text(text: Any) -> str:
 
 
 def given_texts(argument: str, values: Any) -> tuple[str | None, ...]:
-    """Return a list of texts; NULL is an empty one.
+    """Return a plain list of texts; NULL is an empty one.
 
     Raises
     ------
@@ -73,13 +68,7 @@ def given_texts(argument: str, values: Any) -> tuple[str | None, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ProtectRequest:
-    """The arguments of ``kanon_protect``.
-
-    Parameters
-    ----------
-    options : mapping, optional
-        Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
-    """
+    """The arguments of ``kanon_protect``."""
 
     relation: Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
     k: Annotated[int, Argument("integer", "Fewest people behind every part of an answer, 2 to 100.")] = 5
@@ -87,6 +76,7 @@ class ProtectRequest:
         Mapping[str, Any] | None,
         Argument("jsonb", "Object: further rules, noise among them; see the how-to on answering queries."),
     ] = None
+    """Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`."""
 
 
 PROTECT = Operation(ProtectRequest)

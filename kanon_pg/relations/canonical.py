@@ -41,19 +41,13 @@ _NULL_IDENTITY = 0x5DEECE66D1234567
 
 @dataclass(frozen=True, slots=True)
 class CanonicalColumn:
-    """A column of the base relation as it takes part in classes.
-
-    Parameters
-    ----------
-    alias : Identifier
-        Name inside the queries (``q1``, ``q2`` ...), free of the user's names.
-    weight : float
-        Cost of one suppressed cell, > 0.
-    """
+    """A column of the base relation as it takes part in classes."""
 
     facts: ColumnFacts
     alias: Identifier
+    """Name inside the queries (``q1``, ``q2`` ...), free of the user's names."""
     weight: float = 1.0
+    """Cost of one suppressed cell, > 0."""
 
     @property
     def output(self) -> Identifier:

@@ -35,26 +35,18 @@ _ROWS_WORTH_STORING = 4
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The row types of a relation and its totals.
-
-    Parameters
-    ----------
-    row_types : PackedRowTypes
-        Empty buffers if the relation is empty.
-    tuples : int
-        Distinct quasi-identifier tuples; fewer than row types if these differ in sensitive values too.
-    rows, people : int
-        Rows, and distinct people (equal without an entity).
-    fingerprint : int
-        What `fingerprint` gives for the relation as long as no quasi-identifier, person or sensitive value
-        of the models changes.
-    """
+    """The row types of a relation and its totals."""
 
     row_types: PackedRowTypes
+    """Empty buffers if the relation is empty."""
     tuples: int
+    """Distinct quasi-identifier tuples; fewer than row types if these differ in sensitive values too."""
     rows: int
     people: int
+    """`rows`, `people`: rows, and distinct people (equal without an entity)."""
     fingerprint: int
+    """What `fingerprint` gives for the relation as long as no quasi-identifier, person or sensitive value of
+    the models changes."""
 
 
 def count_row_types(
@@ -240,7 +232,7 @@ def _query_parts(
             for number, column in enumerate(columns + sensitive, 1)
         ],
         "quasi_identifiers": [column.alias for column in columns] if sensitive else None,
-        "entity": None if entity is None else _entity_parts(entity),
+        "entity": entity and {"expression": entity.expression, "hashed": entity.hashed("pairs")},
         "hash_seed": HASH_SEED,
     }
 
@@ -267,7 +259,3 @@ def _parts(column: CanonicalColumn, number: int, *, is_sensitive: bool) -> dict[
         "number": Identifier.of(f"value_{number}"),
         "hashed_pair": column.hashed("pairs"),
     }
-
-
-def _entity_parts(entity: CanonicalColumn) -> dict[str, Fragment]:
-    return {"expression": entity.expression, "hashed": entity.hashed("pairs")}

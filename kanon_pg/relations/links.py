@@ -14,20 +14,14 @@ from kanon_pg.errors import UnsuitableRelation
 
 @dataclass(frozen=True, slots=True)
 class LinkedPeople:
-    """Where the people of a linked table are found.
-
-    Parameters
-    ----------
-    column : ColumnFacts
-        What tells them apart in `source`.
-    source : Identifier or Fragment
-        The linked table; or a subquery, with an alias, that has its columns and `column`.
-    """
+    """Where the people of a linked table are found."""
 
     relation: RelationFacts
     person: tuple[str, ...]
     column: ColumnFacts
+    """What tells them apart in `source`."""
     source: Identifier | Fragment
+    """The linked table; or a subquery, with an alias, that has its columns and `column`."""
 
 
 def linked_people(db: Database, relation: RelationFacts, role: str) -> LinkedPeople | None:

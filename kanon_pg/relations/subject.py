@@ -40,18 +40,14 @@ _MOST_WEIGHT = 1e100
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Roles of a relation's columns.
-
-    Parameters
-    ----------
-    identifiers, quasi_identifiers, sensitive, insensitive : tuple of str
-        Column names; a column has at most one of these roles.
-    """
+    """Roles of a relation's columns."""
 
     identifiers: tuple[str, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
+    """`identifiers`, `quasi_identifiers`, `sensitive`, `insensitive`: column names; a column has at most one
+    of these roles."""
     entity: str | None = None
     weights: Mapping[str, float] | None = None
 
@@ -158,34 +154,24 @@ def stored_declaration(db: Database, relation: RelationFacts) -> Roles | None:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A relation and what is known of it.
-
-    Parameters
-    ----------
-    release : str or None
-        Name of the release, if the caller may know of it.
-    knows_releases : bool
-        Whether the caller may read which releases there are.
-    counts_people : bool
-        Whether classes of the release have k people, of which the caller knows no more than that.
-    hidden_people : int or None
-        People in a release that does not tell which rows are the same person's, when it was published.
-    losses : mapping of str to (float or None)
-        What a release lost when it was published, by names of `LOSSES`.
-    people : LinkedPeople or None
-        Whose rows a linked table has, as far as the caller may know.
-    """
+    """A relation and what is known of it."""
 
     relation: RelationFacts
     role: str
     roles: Roles | None = None
     suppressed: ColumnFacts | None = None
     release: str | None = None
+    """Name of the release, if the caller may know of it."""
     knows_releases: bool = False
+    """Whether the caller may read which releases there are."""
     counts_people: bool = False
+    """Whether classes of the release have k people, of which the caller knows no more than that."""
     hidden_people: int | None = None
+    """People in a release that does not tell which rows are the same person's, when it was published."""
     losses: Mapping[str, Any] = field(default_factory=dict)
+    """What a release lost when it was published, by names of `LOSSES`."""
     people: LinkedPeople | None = None
+    """Whose rows a linked table has, as far as the caller may know."""
 
     @property
     def source(self) -> Identifier | Fragment:
@@ -341,14 +327,13 @@ def require_usable(
     db: Database,
     subject: Subject,
     columns: tuple[ColumnFacts, ...],
-    purpose: str = "be a quasi-identifier",
     *,
     also_read: tuple[ColumnFacts, ...] = (),
 ) -> None:
     """Refuse unless columns can be read and compared, and people be told apart."""
     entity = () if subject.entity is None or subject.people is not None else (subject.entity.facts,)
     require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
-    require_equality(db, columns, purpose)
+    require_equality(db, columns, "be a quasi-identifier")
     if entity:
         require_equality(db, entity, "identify people")
 

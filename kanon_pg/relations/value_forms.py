@@ -50,31 +50,21 @@ _CONTAINER_BYTES = {"a": "array_send", "r": "range_send", "m": "multirange_send"
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """A type, with the types that it is made of.
-
-    Parameters
-    ----------
-    name : Identifier
-        Its schema and name.
-    kind : str
-        ``pg_type.typtype``, but ``a`` for an array.
-    output : Identifier
-        Its output function.
-    is_string : bool
-        Whether PostgreSQL counts it among the string types.
-    part : ValueType or None
-        Of an array its elements, of a range its bounds, of a multirange its ranges, of a domain what it
-        restricts.
-    fields : tuple of (Identifier, ValueType)
-        Of a composite type its columns.
-    """
+    """A type, with the types that it is made of."""
 
     name: Identifier
+    """Its schema and name."""
     kind: str
+    """``pg_type.typtype``, but ``a`` for an array."""
     output: Identifier
+    """Its output function."""
     is_string: bool
+    """Whether PostgreSQL counts it among the string types."""
     part: ValueType | None = None
+    """Of an array its elements, of a range its bounds, of a multirange its ranges, of a domain what it
+    restricts."""
     fields: tuple[tuple[Identifier, ValueType], ...] = ()
+    """Of a composite type its columns."""
 
     @property
     def is_built_in(self) -> bool:

@@ -39,20 +39,14 @@ from kanon_pg.runner.solver_session import solver_session
 
 @dataclass(frozen=True, slots=True)
 class CertificateRequest:
-    """The arguments of ``kanon_certificate``.
-
-    Parameters
-    ----------
-    release : str
-        See `kanon_pg.release.plan.record.existing_release`.
-    time_limit : float
-        Seconds for a search for prices, > 0, where the release has none.
-    """
+    """The arguments of ``kanon_certificate``."""
 
     release: Annotated[str, Argument("text", "Its name, or its view: 'patients' or 'safe.patients'.")]
+    """See `kanon_pg.release.plan.record.existing_release`."""
     time_limit: Annotated[
         float, Argument("interval", "How long to search for a proof, if what was stored is none.")
     ] = DEFAULT_SECONDS
+    """Seconds for a search for prices, > 0, where the release has none."""
 
     def check(self) -> None:
         """Refuse a time limit that is no time."""

@@ -14,27 +14,20 @@ from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.node_tables import drop_hierarchies
 from kanon_pg.release.publish.remembering import forget_versions, remembered_versions
 from kanon_pg.release.publish.shards import drop_shards
-from kanon_pg.release.publish.view import drop_storage, drop_table
+from kanon_pg.release.publish.view import drop_storage
 from kanon_pg.release.series.record import Series, drop_series, forget_series
 
 
 @dataclass(frozen=True, slots=True)
 class SupersededRelease:
-    """A release without a record, whose relations still stand.
-
-    Parameters
-    ----------
-    record : ReleaseRecord
-        What was recorded.
-    series : Series or None
-        The same of a release over time.
-    tables : sequence of Row
-        The same of the further tables of linked ones.
-    """
+    """A release without a record, whose relations still stand."""
 
     record: ReleaseRecord
+    """What was recorded."""
     series: Series | None
+    """The same of a release over time."""
     tables: Sequence[Row] = ()
+    """The same of the further tables of linked ones."""
 
 
 def forget_release(db: Database, record: ReleaseRecord, *, keep_versions: bool = False) -> SupersededRelease:
@@ -72,7 +65,7 @@ def drop_superseded(
     drop_hierarchies(db, record)
     for table in (record.mapping, record.parts):
         if table is not None:
-            drop_table(db, table)
+            db.execute(statement("drop_table", table=table))
     if record.source is not None:
         drop_base(db, record.source.name)
     if record.people_view is not None:

@@ -29,12 +29,9 @@ from kanon_pg.core.code_folders import (
 from kanon_pg.core.solving import KERNELS
 from kanon_pg.db import statements
 from kanon_pg.db.statements import compiled_templates, sql_root
-from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_free_memory
-from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
-
-_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"}, more_free_memory)
+from kanon_pg.runner.session import Caller, Job, Session
 
 
 @functools.cache
@@ -48,21 +45,14 @@ def _templates() -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompilationReport:
-    """What was done.
-
-    Parameters
-    ----------
-    store : str
-        Folder that the code is in.
-    compiled : tuple of str
-        Sets of kernels that had to be compiled.
-    shared : bool
-        Whether every account finds the code there; otherwise only this one.
-    """
+    """What was done."""
 
     store: str
+    """Folder that the code is in."""
     compiled: tuple[str, ...]
+    """Sets of kernels that had to be compiled."""
     shared: bool
+    """Whether every account finds the code there; otherwise only this one."""
 
 
 def compile_ahead(
@@ -74,8 +64,6 @@ def compile_ahead(
     ----------
     progress : callable
         Called with what is done and the share done, from several threads, one at a time.
-    sets : collection of str
-        Names of `KERNELS`: what to compile.
 
     Returns
     -------
@@ -148,7 +136,7 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
             raise InterruptedError
 
     def work() -> None:
-        session = Session(lambda: launch.start_process(code), _COMPILER)
+        session = Session(lambda: launch.start_process(code), "compiler", more_free_memory)
         memory = default_memory_budget()
         try:
             for kernels in waiting:
@@ -172,11 +160,6 @@ class _Report:
     """Reports the share done: of all kernels or, because a set has some of them alone, of the sets.
 
     Which kernels a set has is known when it is compiled; what a worker reports is the name of one.
-
-    Parameters
-    ----------
-    sets : int
-        How many are compiled.
     """
 
     def __init__(self, progress: Callable[[str, float | None], None], sets: int) -> None:

@@ -52,13 +52,7 @@ _BOOT = (
 
 
 class LaunchError(Exception):
-    """A worker cannot be started; its session raises that as the error of its own kind.
-
-    Parameters
-    ----------
-    message, detail, hint : str
-        As in `kanon_pg.errors.KanonError`.
-    """
+    """A worker cannot be started; its session raises that as the error of its own kind."""
 
     def __init__(self, message: str, *, detail: str, hint: str) -> None:
         super().__init__(message)
@@ -69,40 +63,24 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkerProgram:
-    """What a worker runs.
-
-    Parameters
-    ----------
-    module : str
-        Module whose function ``main`` serves the channel.
-    path : sequence of str
-        Folders it imports from.
-    arguments : mapping
-        Further arguments of ``main``, as JSON values.
-    environment : mapping
-        Its whole environment.
-    code : CodeFolder or None
-        Its own folder for compiled code, if it compiles.
-    """
+    """What a worker runs."""
 
     module: str
+    """Module whose function ``main`` serves the channel."""
     path: Sequence[str]
+    """Folders it imports from."""
     arguments: Mapping[str, Any]
+    """Further arguments of ``main``, as JSON values."""
     environment: Mapping[str, str]
+    """Its whole environment."""
     code: CodeFolder | None = None
+    """Its own folder for compiled code, if it compiles."""
 
 
 class Worker:
     """A running worker process and this end of its channel.
 
     It ends with this object: when `end` is called, when the object is collected, when Python exits.
-
-    Parameters
-    ----------
-    channel : socket
-        This end of the pair.
-    code : CodeFolder or None
-        The worker's own folder for compiled code.
     """
 
     def __init__(

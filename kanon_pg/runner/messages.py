@@ -42,10 +42,6 @@ class Message:
 
     Parameters
     ----------
-    kind : str
-        What the message is.
-    fields : dict
-        Its plain JSON values.
     descriptor : int or None
         The memory file that holds the parts.
     """
@@ -92,7 +88,7 @@ class Message:
         return [_read(file, size, end - size, tick) for size, end in self._bounds()]
 
     def map_parts(self) -> list[memoryview]:
-        """Return read-only views of the parts, in memory shared with the sender.
+        """Return read-only views of the parts, which must all be there, in memory shared with the sender.
 
         Raises
         ------
@@ -116,15 +112,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Parts ready to be sent.
-
-    Parameters
-    ----------
-    file : int
-        Descriptor of the memory file.
-    """
+    """Parts ready to be sent."""
 
     file: int
+    """Descriptor of the memory file."""
     sizes: tuple[int, ...]
 
 

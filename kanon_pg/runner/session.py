@@ -15,7 +15,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, by_sqlstate
+from kanon_pg.errors import (
+    DEFECT,
+    KanonError,
+    MemoryExceeded,
+    SolverError,
+    SolverUnavailable,
+    by_sqlstate,
+)
 from kanon_pg.runner.launch import LaunchError, Worker
 from kanon_pg.runner.messages import (
     Attachment,
@@ -35,27 +42,29 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed")
 
+_ANSWERS = {
+    "solve": "solved",
+    "audit": "audited",
+    "group": "grouped",
+    "certify": "certified",
+    "compile": "compiled",
+}
+"""What an answer is called, by what its request is called."""
+
 _EXIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who waits for a worker, and how much memory the worker may use.
-
-    Parameters
-    ----------
-    memory_bytes : int
-        Memory that the worker may use, the bulk data included.
-    checkpoint : callable
-        Called at least ten times a second. What it raises ends the worker and is raised on.
-    progress : callable
-        Called with the phase and the share done in [0, 1] or None, as the worker reports them. What it
-        raises ends the worker and is raised on.
-    """
+    """Who waits for a worker, and how much memory the worker may use."""
 
     memory_bytes: int
+    """Memory that the worker may use, the bulk data included."""
     checkpoint: Callable[[], None]
+    """Called at least ten times a second. What it raises ends the worker and is raised on."""
     progress: Callable[[str, float | None], None] = lambda phase, share: None
+    """Called with the phase and the share done in [0, 1] or None, as the worker reports them. What it raises
+    ends the worker and is raised on."""
 
     @classmethod
     def of(cls, db: Database, memory_bytes: int) -> Self:
@@ -65,61 +74,29 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One request to a worker.
-
-    Parameters
-    ----------
-    kind : str
-        The request.
-    parts : sequence of bytes, or Attachment
-        Bulk data, at least one part; or where it was put before.
-    fields : mapping
-        Further short JSON values.
-    """
+    """One request to a worker."""
 
     kind: str
+    """The request."""
     parts: Sequence[bytes] | Attachment
+    """Bulk data, at least one part; or where it was put before."""
     caller: Caller
     fields: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerKind:
-    """What a kind of worker answers, and how it is called in errors.
-
-    Parameters
-    ----------
-    name : str
-        For example ``solver``.
-    failed, unavailable : type
-        Raised if the worker failed, or cannot be started.
-    answers : mapping
-        What an answer is called, by what its request is called.
-    more_memory : callable
-        Returns the hint for a job that needed more memory than the bytes it is given.
-    """
-
-    name: str
-    failed: type[KanonError]
-    unavailable: type[KanonError]
-    answers: Mapping[str, str]
-    more_memory: Callable[[int], str]
+    """Further short JSON values."""
 
 
 class Session(threading.local):
     """The worker of one kind of this thread; a PostgreSQL backend has one thread.
 
-    Parameters
-    ----------
-    start : callable
-        Starts a worker.
+    Errors call it by its name; `more_memory` returns the hint for a job that needed more than so many bytes.
     """
 
     worker: Worker | None = None
 
-    def __init__(self, start: Callable[..., Worker], kind: WorkerKind) -> None:
+    def __init__(self, start: Callable[..., Worker], name: str, more_memory: Callable[[int], str]) -> None:
         self._start = start
-        self._kind = kind
+        self._name = name
+        self._more_memory = more_memory
 
     def start(self, **chosen: str) -> Worker:
         """Return the worker, which is started if there is none, without waiting for it.
@@ -142,7 +119,7 @@ class Session(threading.local):
             try:
                 worker = self.worker = self._start(**chosen)
             except LaunchError as error:
-                raise self._kind.unavailable(error.message, detail=error.detail, hint=error.hint) from error
+                raise SolverUnavailable(error.message, detail=error.detail, hint=error.hint) from error
         return worker
 
     @contextmanager
@@ -161,8 +138,8 @@ class Session(threading.local):
                 del parts  # nor does this frame keep what was copied
                 yield made
         except SharingError as error:
-            raise self._kind.failed(
-                f"No memory could be shared with the {self._kind.name}'s process.", detail=error.strerror
+            raise SolverError(
+                f"No memory could be shared with the {self._name}'s process.", detail=error.strerror
             ) from error
 
     def stop(self) -> None:
@@ -184,23 +161,20 @@ class Session(threading.local):
         MemoryExceeded
             The worker needed more memory, or the machine ran out of it.
         KanonError
-            The worker failed or cannot be started (classes of its kind); what it refused, as the same
-            class.
+            The worker failed or cannot be started; what it refused, as the same class.
         """
         try:
             answer = self._ask(job)
             if answer is None:  # it had been idle, and ended itself just before this request
                 answer = self._ask(job)
             if answer is None:
-                raise self._kind.failed(
-                    f"The {self._kind.name}'s process ended without an answer.", hint=DEFECT
-                )
+                raise SolverError(f"The {self._name}'s process ended without an answer.", hint=DEFECT)
             with answer:
                 result = _error_in(answer) or self._result(job, answer, read)
         except MessageError as error:
             self.stop()
-            raise self._kind.failed(
-                f"The {self._kind.name}'s process gave an answer that cannot be understood.",
+            raise SolverError(
+                f"The {self._name}'s process gave an answer that cannot be understood.",
                 detail=str(error),
                 hint=DEFECT,
             ) from error
@@ -214,7 +188,7 @@ class Session(threading.local):
         return result
 
     def _result(self, job: Job, answer: Message, read: Callable[[Message], Parsed]) -> Parsed:
-        if answer.kind != self._kind.answers[job.kind]:
+        if answer.kind != _ANSWERS[job.kind]:
             raise MessageError("the message is of an unknown kind")
         return read(answer)
 
@@ -258,7 +232,7 @@ class Session(threading.local):
 
     def _require_clean_exit(self, worker: Worker, memory_bytes: int) -> None:
         """Wait for the end of a worker that closed its channel; return if it meant to, else raise why."""
-        name = self._kind.name
+        name = self._name
         try:
             status = worker.process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -269,23 +243,23 @@ class Session(threading.local):
             raise MemoryExceeded(
                 f"The {name}'s process was ended, most likely because memory ran out.",
                 detail=f"It received {signal.Signals(-status).name}.",
-                hint=self._kind.more_memory(memory_bytes),
+                hint=self._more_memory(memory_bytes),
             )
         if not worker.ready:
-            raise self._kind.unavailable(
+            raise SolverUnavailable(
                 f"The {name}'s process could not load this package.",
                 detail=f"It ended with status {status}.",
                 hint="See that the package and its dependencies are readable to the user that runs "
                 "this process.",
             )
         cause = f"received {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        raise self._kind.failed(
+        raise SolverError(
             f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=DEFECT
         )
 
 
 def parsed(parse: Callable[[], Parsed]) -> Parsed:
-    """Return what `parse` makes of an answer.
+    """Return what `parse` makes of an answer; what wrong fields make it raise is a MessageError.
 
     Raises
     ------

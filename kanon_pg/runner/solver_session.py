@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import more_memory
-from kanon_pg.runner.session import Session, WorkerKind
+from kanon_pg.runner.session import Session
 
 
 def _start(**chosen: Any) -> launch.Worker:
     return launch.start_process(**chosen)
 
 
-_ANSWERS = {
-    "solve": "solved",
-    "audit": "audited",
-    "group": "grouped",
-    "certify": "certified",
-    "compile": "compiled",
-}
-
-solver_session = Session(_start, WorkerKind("solver", SolverError, SolverUnavailable, _ANSWERS, more_memory))
+solver_session = Session(_start, "solver", more_memory)

@@ -152,21 +152,14 @@ _MARKS = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "?", "-", ".", "\\
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What the user says of how a file spells values; None: it is guessed for each column.
-
-    Parameters
-    ----------
-    nulls : tuple of str, optional
-        Texts that stand for NULL in every column.
-    decimal : {'.', ','}, optional
-        What decimals are written with.
-    dates : {'DMY', 'MDY', 'YMD'}, optional
-        The order of day, month and year in dates that are not ISO's.
-    """
+    """What the user says of how a file spells values; None: it is guessed for each column."""
 
     nulls: tuple[str, ...] | None = None
+    """Texts that stand for NULL in every column."""
     decimal: Literal[".", ","] | None = None
+    """What decimals are written with."""
     dates: Literal["DMY", "MDY", "YMD"] | None = None
+    """The order of day, month and year in dates that are not ISO's."""
 
     def possible(self) -> dict[str, list[_Rule]]:
         """Return the rules of each way to read a column."""
@@ -188,27 +181,18 @@ GUESSED = Spelling()
 
 @dataclass(frozen=True, slots=True)
 class CsvColumn:
-    """A column of a CSV file.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    sql_type : str
-        The type that its values allow.
-    read_as : str
-        How its texts are read: ``as it is``, ``decimal comma`` or an order of day, month and year.
-    nulls : tuple of str
-        Texts in it that stand for NULL.
-    doubt : str or None
-        Why it stays text, if it could be read in two ways.
-    """
+    """A column of a CSV file."""
 
     name: str
+    """Its name."""
     sql_type: str
+    """The type that its values allow."""
     read_as: str = "as it is"
+    """How its texts are read: ``as it is``, ``decimal comma`` or an order of day, month and year."""
     nulls: tuple[str, ...] = ()
+    """Texts in it that stand for NULL."""
     doubt: str | None = None
+    """Why it stays text, if it could be read in two ways."""
 
     def read(self, values: pa.Array) -> pa.Array:
         """Return its texts as PostgreSQL reads them."""

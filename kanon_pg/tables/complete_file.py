@@ -37,7 +37,7 @@ def complete_or_absent(path: Path, name: str, *, private: bool = False) -> Itera
 
 @contextmanager
 def complete_or_absent_folder(path: Path) -> Iterator[Path]:
-    """Make a folder beside `path` that takes its place if the block succeeds.
+    """Make a folder beside `path` that takes its place, or that of an empty one, if the block succeeds.
 
     Raises
     ------

@@ -103,8 +103,6 @@ def append_batches(
 
     Parameters
     ----------
-    names : sequence of str
-        The table's column for each column of the batches.
     nullable : sequence of str
         Columns in which an empty string is NULL.
     """

@@ -37,24 +37,16 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A view of schema ``safe``.
-
-    Parameters
-    ----------
-    view : RelationFacts
-        The view with its columns.
-    facts : mapping
-        What ``kanon.published_roles`` says of it; empty for those who may read the view alone.
-    key : tuple of str
-        Columns that tell its rows apart, if any do.
-    foreign_keys : tuple of ForeignKey
-        Columns that lead to rows of others.
-    """
+    """A view of schema ``safe``."""
 
     view: RelationFacts
+    """The view with its columns."""
     facts: Mapping[str, Any]
+    """What ``kanon.published_roles`` says of it; empty for those who may read the view alone."""
     key: tuple[str, ...] = ()
+    """Columns that tell its rows apart, if any do."""
     foreign_keys: tuple[ForeignKey, ...] = ()
+    """Columns that lead to rows of others."""
 
     @property
     def name(self) -> str:

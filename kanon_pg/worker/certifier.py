@@ -54,8 +54,6 @@ def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress
     row_types : PackedRowTypes
         Those of the base relation as it is now, with the entity, sensitive columns and hierarchies of the
         release.
-    progress : callable, optional
-        Called with the phase and the share done; whatever it raises cancels.
 
     Raises
     ------
@@ -144,21 +142,14 @@ def _mask(table: RowTypeTable, task: CertificateTask, clock: Clock) -> PatternMa
 
 
 class _Column(NamedTuple):
-    """A column with its values numbered at random.
-
-    Parameters
-    ----------
-    codes : ndarray of int64, shape (n,)
-        Number of the value of each row type.
-    described : dict
-        Weight and levels as the certificate has them.
-    costs : list of ndarray, shape (v,)
-        Exact cost of a cell per value, level by level from the lowest.
-    """
+    """A column with its values numbered at random."""
 
     codes: NDArray[np.int64]
+    """Shape (n,). Number of the value of each row type."""
     described: dict[str, object]
+    """Weight and levels as the certificate has them."""
     costs: list[NDArray[np.object_]]
+    """Shape (v,). Exact cost of a cell per value, level by level from the lowest."""
 
 
 def _columns(row_types: PackedRowTypes, table: RowTypeTable) -> list[_Column]:

@@ -171,23 +171,15 @@ class ChildBeside:
 
 @dataclass
 class _Child:
-    """A process at work.
-
-    Parameters
-    ----------
-    number : int
-        Position of its answer.
-    process : int
-    reading : int
-        Where its answer arrives.
-    ends : float
-        When its time is over, by `time.monotonic`.
-    """
+    """A process at work."""
 
     number: int
+    """Position of its answer."""
     process: int
     reading: int
+    """Where its answer arrives."""
     ends: float
+    """When its time is over, by `time.monotonic`."""
     received: list[bytes] = field(default_factory=list)
     is_whole: bool = False
 

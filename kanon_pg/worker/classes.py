@@ -13,22 +13,15 @@ from kanon_pg.worker.row_types import RowTypeTable, mix
 
 @dataclass(frozen=True)
 class ClassTable:
-    """The classes that an assignment of pattern vectors makes.
-
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Class of each row type. Classes are numbered by content, not by position.
-    rows, people : ndarray of int64, shape (c,)
-        Rows and distinct people of each class.
-    vectors : ndarray of int64, shape (c,)
-        Pattern vector of each class.
-    """
+    """The classes that an assignment of pattern vectors makes."""
 
     class_of: NDArray[np.int64]
+    """Shape (n,). Class of each row type. Classes are numbered by content, not by position."""
     rows: NDArray[np.int64]
     people: NDArray[np.int64]
+    """Shape (c,). `rows`, `people`: rows and distinct people of each class."""
     vectors: NDArray[np.int64]
+    """Shape (c,). Pattern vector of each class."""
 
     def __len__(self) -> int:
         return int(self.rows.size)

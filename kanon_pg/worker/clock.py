@@ -18,15 +18,7 @@ def no_progress(phase: str, share: float | None) -> None:
 
 
 class Clock:
-    """Says when the time of a search is over, and passes progress on.
-
-    Parameters
-    ----------
-    seconds : float, optional
-        Time from now; None for no limit.
-    progress : callable, optional
-        Called by `report`; whatever it raises ends the search.
-    """
+    """Says when the time of a search is over, and passes progress on; what that raises ends the search."""
 
     def __init__(self, seconds: float | None = None, progress: Progress = no_progress) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds

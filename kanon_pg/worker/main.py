@@ -19,19 +19,15 @@ from kanon_pg.core.code_folders import CODE_FOLDER, mark
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solving import SolveOutcome, SolveRequest
-from kanon_pg.errors import SolverError, SolverUnavailable
-from kanon_pg.runner.limits import limited_memory, more_memory
+from kanon_pg.errors import SolverUnavailable
+from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message, send
-from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve
+from kanon_pg.worker.serving import Reply, ignore_signals, serve
 
 PROGRESS_SECONDS = 0.1
 """Shortest time between two messages about the same phase."""
 
 Progress = Callable[[str, float | None], None]
-Solve = Callable[[PackedRowTypes, SolveRequest, Progress], SolveOutcome]
-Audit = Callable[[str, list[PackedRowTypes], dict[str, Any], Progress], dict[str, Any]]
-Group = Callable[[GroupingTask, Progress], GroupingAnswer]
-Certify = Callable[[PackedRowTypes, CertificateTask, Progress], str]
 
 
 def main(
@@ -87,8 +83,7 @@ def main(
 
     try:
         with socket.socket(fileno=channel) as connection:
-            service = Service("solver", SolverError, more_memory, work, prepare=lambda: _prepare(prepared))
-            serve(service, connection, parent, idle_seconds)
+            serve(work, lambda: _prepare(prepared), connection, parent, idle_seconds)
     finally:
         if temporary_folder is not None:
             shutil.rmtree(temporary_folder, ignore_errors=True)
@@ -102,11 +97,6 @@ def _prepare(module: str) -> None:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def _load(solver: str) -> Solve:
-    solve: Solve = importlib.import_module(solver).solve
-    return solve
 
 
 @contextmanager
@@ -132,50 +122,47 @@ def _received(header: dict[str, Any], buffers: Sequence[Any]) -> PackedRowTypes:
     return found
 
 
-def _solve(job: Message, solver: str, progress: Progress) -> Reply:
+@contextmanager
+def _loaded(job: Message, module: str, function: str) -> Iterator[tuple[Any, Any, list[memoryview]]]:
+    """Yield what does a job, within the memory of the job, with the job's header and buffers."""
     with _importing():
-        solve = _load(solver)
+        work = getattr(importlib.import_module(module), function)
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
-        header, request = json.loads(bytes(text))
+        yield work, json.loads(bytes(text)), buffers
+
+
+def _solve(job: Message, solver: str, progress: Progress) -> Reply:
+    with _loaded(job, solver, "solve") as (solve, (header, request), buffers):
         row_types = _received(header, buffers)
-        outcome = solve(row_types, SolveRequest.from_json(request), progress)
-    return Reply("solved", {}, [json.dumps(outcome.to_json()).encode(), *outcome.buffers()])
+        outcome: SolveOutcome = solve(row_types, SolveRequest.from_json(request), progress)
+    return Reply("solved", [json.dumps(outcome.to_json()).encode(), *outcome.buffers()])
 
 
 def _audit(job: Message, auditor: str, progress: Progress) -> Reply:
-    with _importing():
-        work: Audit = importlib.import_module(auditor).work
-    with limited_memory(job.fields["memory_bytes"]):
-        text, *buffers = job.map_parts()
-        request = json.loads(bytes(text))
+    with _loaded(job, auditor, "work") as (work, request, buffers):
         rest = iter(buffers)
         tables = [
             _received(header, [next(rest) for _ in range(count)]) for header, count in request["tables"]
         ]
-        answer = work(request["task"], tables, request["arguments"], progress)
-    return Reply("audited", {}, [json.dumps(answer).encode()])
+        answer: dict[str, Any] = work(request["task"], tables, request["arguments"], progress)
+    return Reply("audited", [json.dumps(answer).encode()])
 
 
 def _group(job: Message, grouper: str, progress: Progress) -> Reply:
-    with _importing():
-        work: Group = importlib.import_module(grouper).work
-    with limited_memory(job.fields["memory_bytes"]):
-        text, *buffers = job.map_parts()
-        task = GroupingTask.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
-        answer = work(task, progress)
-    return Reply("grouped", {}, [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
+    with _loaded(job, grouper, "work") as (work, header, buffers):
+        answer: GroupingAnswer = work(
+            GroupingTask.from_parts(header, [bytes(one) for one in buffers]), progress
+        )
+    return Reply("grouped", [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
 
 
 def _certify(job: Message, certifier: str, progress: Progress) -> Reply:
-    with _importing():
-        certify: Certify = importlib.import_module(certifier).certify
-    with limited_memory(job.fields["memory_bytes"]):
-        text, *buffers = job.map_parts()
-        header, request = json.loads(bytes(text))
+    with _loaded(job, certifier, "certify") as (certify, (header, request), buffers):
         row_types = _received(header, buffers[:-MAPPING_BUFFERS])
-        answer = certify(row_types, CertificateTask.from_parts(request, buffers[-MAPPING_BUFFERS:]), progress)
-    return Reply("certified", {}, [answer.encode()])
+        task = CertificateTask.from_parts(request, buffers[-MAPPING_BUFFERS:])
+        answer: str = certify(row_types, task, progress)
+    return Reply("certified", [answer.encode()])
 
 
 def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:

@@ -81,22 +81,16 @@ def _range_shares(values: NDArray[np.float64], begin: NDArray[np.intp]) -> float
 
 @dataclass(frozen=True)
 class Utility:
-    """Losses of a solution.
-
-    Parameters
-    ----------
-    entropy_loss : float
-        Non-uniform entropy as a share of the most there is to lose, 0 to 1: the sum over all cells of
-        -log(rows with the cell's value / rows whose value is below the published node), divided by the
-        same sum for a table in which everything is suppressed (0 if no column has two values).
-    marginal_divergence : float
-        Mean over the quasi-identifiers of the Kullback-Leibler divergence, in bits, from the shares of
-        the column's values to those that a reader infers, for whom each published cell stands for every
-        value below it with the same chance; 0 or more.
-    """
+    """Losses of a solution."""
 
     entropy_loss: float
+    """Non-uniform entropy as a share of the most there is to lose, 0 to 1: the sum over all cells of
+    -log(rows with the cell's value / rows whose value is below the published node), divided by the same sum
+    for a table in which everything is suppressed (0 if no column has two values)."""
     marginal_divergence: float
+    """Mean over the quasi-identifiers of the Kullback-Leibler divergence, in bits, from the shares of the
+    column's values to those that a reader infers, for whom each published cell stands for every value below
+    it with the same chance; 0 or more."""
 
 
 def utility(packed: PackedRowTypes, parts: RowTypeTable, vector: NDArray[np.int64]) -> Utility:

@@ -27,25 +27,17 @@ _FORM = 'Write a list such as [[], ["age"]] or an object such as {"max_suppresse
 
 @dataclass(frozen=True)
 class PatternMask:
-    """Pattern vectors of a release.
-
-    Parameters
-    ----------
-    vectors : ndarray of int64, shape (p,)
-        Distinct bit masks, ascending; bit ``j`` is set if column ``j`` is suppressed. The last one
-        suppresses everything.
-    weights : ndarray of float64, shape (m,)
-        Cost of one suppressed cell per column.
-    notes : tuple of str
-        What the caller must know about the mask.
-    outside : float
-        No requested vector that was left out costs less than this; infinite if none was left out.
-    """
+    """Pattern vectors of a release."""
 
     vectors: NDArray[np.int64]
+    """Shape (p,). Distinct bit masks, ascending; bit ``j`` is set if column ``j`` is suppressed. The last one
+    suppresses everything."""
     weights: NDArray[np.float64]
+    """Shape (m,). Cost of one suppressed cell per column."""
     notes: tuple[str, ...] = ()
+    """What the caller must know about the mask."""
     outside: float = np.inf
+    """No requested vector that was left out costs less than this; infinite if none was left out."""
 
     @property
     def width(self) -> int:
@@ -101,9 +93,6 @@ def bounded_patterns(
 
     Parameters
     ----------
-    vectors : ndarray of int64
-    note : str
-        Says that the mask is bounded.
     outside : float
         No vector that is left out costs less.
     """

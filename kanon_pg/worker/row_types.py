@@ -34,51 +34,35 @@ def _no_heartbeat() -> None:
 
 @dataclass(frozen=True)
 class RowTypeTable:
-    """Distinct quasi-identifier tuples, their multiplicities and who stands behind them.
-
-    Parameters
-    ----------
-    columns : tuple of QuasiIdentifier
-        The `m` quasi-identifiers.
-    cells : tuple of (ndarray of int64, shape (n,))
-        Per column the identity of each cell; equal numbers are equal values. In either byte order: packed
-        cells are read where they lie, in memory that the two processes share.
-    rows : ndarray of int64, shape (n,)
-        Rows of each row type, >= 1.
-    people : ndarray of int64, shape (n,)
-        Distinct people of each row type, >= 0.
-    values : tuple of (ndarray of float64 or None)
-        Values of the numeric columns.
-    shared_start : ndarray of int64, shape (n + 1,)
-        Where the shared people of each row type begin in `shared_people`.
-    shared_people : ndarray of int64
-        People that occur in more than one row type, numbered from 0, listed per row type. All
-        other people count for one row type alone, so that class sizes add up.
-    sensitive : ndarray of int64, shape (s, n)
-        Identity of each row type's value in the columns of the privacy model; equal numbers are equal
-        values. With such columns several row types may agree on all quasi-identifiers.
-    sensitive_columns : tuple of SensitiveColumn
-        These columns.
-    sensitive_values : tuple of (ndarray of float64 or None)
-        Of the numeric ones what puts their values in order.
-    has_entity : bool
-        Whether people are told apart by an entity column. Otherwise every row is a person.
-    heartbeat : callable
-        Called between the columns of what takes long on large tables; whatever it raises cancels.
-    """
+    """Distinct quasi-identifier tuples, their multiplicities and who stands behind them."""
 
     columns: tuple[QuasiIdentifier, ...]
+    """The `m` quasi-identifiers."""
     cells: tuple[NDArray[np.int64], ...]
+    """Shape (n,). Per column the identity of each cell; equal numbers are equal values. In either byte order:
+    packed cells are read where they lie, in memory that the two processes share."""
     rows: NDArray[np.int64]
+    """Shape (n,). Rows of each row type, >= 1."""
     people: NDArray[np.int64]
+    """Shape (n,). Distinct people of each row type, >= 0."""
     values: tuple[NDArray[np.float64] | None, ...]
+    """Values of the numeric columns."""
     shared_start: NDArray[np.int64]
+    """Shape (n + 1,). Where the shared people of each row type begin in `shared_people`."""
     shared_people: NDArray[np.int64]
+    """People that occur in more than one row type, numbered from 0, listed per row type. All other people
+    count for one row type alone, so that class sizes add up."""
     sensitive: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+    """Shape (s, n). Identity of each row type's value in the columns of the privacy model; equal numbers are
+    equal values. With such columns several row types may agree on all quasi-identifiers."""
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
+    """These columns."""
     sensitive_values: tuple[NDArray[np.float64] | None, ...] = ()
+    """Of the numeric ones what puts their values in order."""
     has_entity: bool = False
+    """Whether people are told apart by an entity column. Otherwise every row is a person."""
     heartbeat: Heartbeat = field(default=_no_heartbeat, repr=False, compare=False)
+    """Called between the columns of what takes long on large tables; whatever it raises cancels."""
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -187,8 +171,6 @@ class RowTypeTable:
 
         Parameters
         ----------
-        row_type : ndarray of int64, shape (q,)
-            Position of the row type of each part.
         rows : ndarray of int64, shape (q,)
             Rows of each part; every row is a person.
 

@@ -12,91 +12,44 @@ import select
 import signal
 import socket
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import kanon_pg
-from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, SolverUnavailable
+from kanon_pg.errors import DEFECT, KanonError, MemoryExceeded, SolverError, SolverUnavailable
+from kanon_pg.runner.limits import more_memory
 from kanon_pg.runner.messages import Message, attachment, receive, send
 from kanon_pg.worker.child_processes import ending_with
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a job came to.
-
-    Parameters
-    ----------
-    kind : str
-        What the message is.
-    fields : mapping
-        Short JSON values.
-    parts : sequence of bytes
-        Bulk data.
-    """
+    """What a job came to."""
 
     kind: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What the message is."""
     parts: Sequence[bytes | memoryview] = ()
+    """Bulk data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """What a kind of worker does.
-
-    Parameters
-    ----------
-    name : str
-        How errors call it.
-    failed : type
-        Error of a defect.
-    more_memory : callable
-        Returns the hint for a job that needed more memory than the bytes it is given.
-    work : callable
-        Does a job; what it raises of this package's errors is sent to the parent as it is.
-    prepare : callable
-        Called once, before the first job, whose errors are ignored.
-    afterwards : callable
-        Called when a job was answered and the parent no longer waits.
-    forgives : bool
-        Whether the worker may go on after an error that the job itself raised.
-    """
-
-    name: str
-    failed: type[KanonError]
-    more_memory: Callable[[int], str]
-    work: Callable[[Message, socket.socket], Reply]
-    prepare: Callable[[], object] = lambda: None
-    afterwards: Callable[[], None] = lambda: None
-    forgives: bool = True
+Work: TypeAlias = Callable[[Message, socket.socket], Reply]
+"""Does a job; what it raises of this package's errors is sent to the parent as it is."""
 
 
-def serve(service: Service, connection: socket.socket, parent: int, idle_seconds: float) -> None:
-    """Do jobs until the parent closes its end of the channel or has been silent for too long.
-
-    Parameters
-    ----------
-    service : Service
-        What is done.
-    connection : socket
-        This end of the pair.
-    parent : int
-        Process id of the parent.
-    idle_seconds : float
-        How long to wait for a job.
-    """
+def serve(
+    work: Work, prepare: Callable[[], object], connection: socket.socket, parent: int, idle_seconds: float
+) -> None:
+    """Prepare, then do jobs until the parent closes its end of the channel or is silent for too long."""
     with suppress(BrokenPipeError, ConnectionResetError):  # the parent has ended, nobody else reads answers
         send(connection, "ready", {})
         with suppress(Exception):  # it is tried again for the job, whose answer can report it
-            service.prepare()
+            prepare()
         fit = True
         while fit and (job := _next_job(connection, idle_seconds)) is not None:
-            fit = _serve(service, job, connection, parent)
-            if fit:
-                service.afterwards()
+            fit = _serve(work, job, connection, parent)
 
 
 def ignore_signals() -> None:
@@ -115,32 +68,32 @@ def _next_job(connection: socket.socket, idle_seconds: float) -> Message | None:
     return receive(connection) if poller.poll(idle_seconds * 1000) else None
 
 
-def _serve(service: Service, job: Message, connection: socket.socket, parent: int) -> bool:
+def _serve(work: Work, job: Message, connection: socket.socket, parent: int) -> bool:
     """Do one job; return whether this process is fit for another one."""
     try:
         with job, ending_with(parent):  # between jobs the closed channel ends it
-            reply = service.work(job, connection)
+            reply = work(job, connection)
         _send_reply(connection, reply)
         return True
     except (BrokenPipeError, ConnectionResetError):
         return False
     except KanonError as error:
         # What is installed may change; what this process has loaded does not.
-        fit = service.forgives and not isinstance(error, SolverUnavailable)
+        fit = not isinstance(error, SolverUnavailable)
         _send_error(connection, "refused" if fit else "failed", error)
         return fit
     except Exception as error:
         # Half-made modules or caches may be left behind, above all where memory ran out.
-        _send_error(connection, "failed", _without_its_text(service, error, job.fields["memory_bytes"]))
+        _send_error(connection, "failed", _without_its_text(error, job.fields["memory_bytes"]))
         return False
 
 
 def _send_reply(connection: socket.socket, reply: Reply) -> None:
     if not reply.parts:
-        send(connection, reply.kind, reply.fields)
+        send(connection, reply.kind, {})
         return
     with attachment(reply.parts) as attached:
-        send(connection, reply.kind, reply.fields, attached)
+        send(connection, reply.kind, {}, attached)
 
 
 def _send_error(connection: socket.socket, kind: str, error: KanonError) -> None:
@@ -153,14 +106,12 @@ def _send_error(connection: socket.socket, kind: str, error: KanonError) -> None
     send(connection, kind, fields)
 
 
-def _without_its_text(service: Service, error: Exception, memory_bytes: int) -> KanonError:
+def _without_its_text(error: Exception, memory_bytes: int) -> KanonError:
     """Return an error that says what happened without the text of `error`, which could quote a value."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        return MemoryExceeded(
-            f"The {service.name} needs more memory than its budget.", hint=service.more_memory(memory_bytes)
-        )
-    return service.failed(
-        f"The {service.name} failed with an internal error ({type(error).__name__}).",
+        return MemoryExceeded("The solver needs more memory than its budget.", hint=more_memory(memory_bytes))
+    return SolverError(
+        f"The solver failed with an internal error ({type(error).__name__}).",
         detail=_place(error),
         hint=DEFECT,
     )

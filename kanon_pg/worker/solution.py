@@ -15,21 +15,14 @@ from kanon_pg.worker.row_types import RowTypeTable
 
 @dataclass(frozen=True)
 class Solution:
-    """Parts of row types with their pattern vectors.
-
-    Parameters
-    ----------
-    row_type : ndarray of int64, shape (q,)
-        Position of the row type of each part, ascending; every row type occurs.
-    vector : ndarray of int64, shape (q,)
-        Bit mask of suppressed columns of each part; distinct within a row type.
-    rows : ndarray of int64, shape (q,)
-        Rows of each part, >= 1; they add up to the rows of the row type.
-    """
+    """Parts of row types with their pattern vectors."""
 
     row_type: NDArray[np.int64]
+    """Shape (q,). Position of the row type of each part, ascending; every row type occurs."""
     vector: NDArray[np.int64]
+    """Shape (q,). Bit mask of suppressed columns of each part; distinct within a row type."""
     rows: NDArray[np.int64]
+    """Shape (q,). Rows of each part, >= 1; they add up to the rows of the row type."""
 
     @classmethod
     def undivided(cls, table: RowTypeTable, assigned: NDArray[np.int64]) -> Solution:
@@ -102,36 +95,24 @@ GIVEN_UP = "The search for a better solution ended early, what was found until t
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A solution and what is proven about it.
-
-    Parameters
-    ----------
-    solution : Solution
-        Pattern vectors of the row types.
-    method : str
-        What found it, in words.
-    lower_bound : float or None
-        Proven lower bound on the weighted cost.
-    bound_method : str or None
-        What proved the bound.
-    notes : tuple of str
-        What the caller must know.
-    prices : ndarray of int64, shape (n,), optional
-        The certificate of the bound, see `kanon_pg.worker.verification.certificate`.
-    termination : Termination, optional
-        How the search ended, if that does not follow from the clock and from whether the bound is reached.
-    is_best : bool
-        Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound.
-    """
+    """A solution and what is proven about it."""
 
     solution: Solution
+    """Pattern vectors of the row types."""
     method: str
+    """What found it, in words."""
     lower_bound: float | None = None
+    """Proven lower bound on the weighted cost."""
     bound_method: str | None = None
+    """What proved the bound."""
     notes: tuple[str, ...] = ()
+    """What the caller must know."""
     prices: NDArray[np.int64] | None = None
+    """Shape (n,). The certificate of the bound, see `kanon_pg.worker.verification.certificate`."""
     termination: Termination | None = None
+    """How the search ended, if that does not follow from the clock and from whether the bound is reached."""
     is_best: bool = False
+    """Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound."""
 
     def given_up(self, error: SolverError | MemoryError) -> SearchResult:
         """Return this result with a note that a search for a better one failed."""

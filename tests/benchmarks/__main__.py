@@ -1,7 +1,5 @@
 """``python -m tests.benchmarks [SPEC ...] [--quick] [--figures FOLDER] [--list]``."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

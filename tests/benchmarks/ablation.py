@@ -1,7 +1,5 @@
 """What each stage of method 'auto' is worth: the cost of the solution without it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any

@@ -1,7 +1,5 @@
 """Audits: all minimal violating sets of real and large tables, smallest identifying sets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path

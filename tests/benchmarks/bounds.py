@@ -1,7 +1,5 @@
 """Proven gaps beyond suppression for k alone: where cells are generalized, and under privacy models."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

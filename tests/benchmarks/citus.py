@@ -1,7 +1,5 @@
 """A table that Citus distributes against the same rows on one server: seconds per phase, bytes sent."""
 
-from __future__ import annotations
-
 import os
 import statistics
 from collections.abc import Iterator

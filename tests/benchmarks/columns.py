@@ -1,7 +1,5 @@
 """Quasi-identifiers of the shared data files, as the papers and other tools used them."""
 
-from __future__ import annotations
-
 QI8 = ("age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country")
 ADULT9 = (*QI8, "salary_class")
 ADULT14 = (

@@ -1,7 +1,5 @@
 """What half and twice of a constant of the search give: cost, bound and processor time."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a session's first call costs, which loads the package and starts a worker, and what a command does."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

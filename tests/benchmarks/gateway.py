@@ -1,7 +1,5 @@
 """What a round trip costs through the gateway, against a connection of one's own."""
 
-from __future__ import annotations
-
 import statistics
 import subprocess
 import sys

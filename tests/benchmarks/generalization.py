@@ -1,7 +1,5 @@
 """Generalized releases of Adult against the figures published for another tool on the same work."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """One attribute on real data: Figure 7 of Du et al. (2009), rectangles of zips, regions of counties."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from collections.abc import Iterator

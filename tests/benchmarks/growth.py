@@ -1,7 +1,5 @@
 """How time grows with the number of columns and with k."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.table import Table

@@ -1,7 +1,5 @@
 """What guarding costs beside TPC-H: one large table, the first query of a session, a growing record."""
 
-from __future__ import annotations
-
 import random
 import statistics
 import time

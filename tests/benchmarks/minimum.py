@@ -1,7 +1,5 @@
 """Minimum suppression: proven optima of the papers' tables, certified gaps, what searching is worth."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What attacks that spend a whole account of noisy answers gain, against what epsilon allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.table import Table

@@ -1,7 +1,5 @@
 """Shared data files as packed row types, for measuring solvers without a server."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

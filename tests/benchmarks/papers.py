@@ -1,7 +1,5 @@
 """The tables of Bredereck, Nichterlein, Niedermeier, "Pattern-Guided k-Anonymity" (2013), repeated."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Suppressed cells against the figures published for another tool on the same work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.table import Table

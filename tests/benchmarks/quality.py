@@ -1,7 +1,5 @@
 """Cost against seconds: what method 'auto' finds in how much time, beside what another tool finds."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

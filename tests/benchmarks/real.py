@@ -1,7 +1,5 @@
 """Larger real tables: hospital stays counted in patients, and a census file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.table import Table

@@ -1,7 +1,5 @@
 """The specs by name, in the order of a full run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from rich.table import Table

@@ -1,7 +1,5 @@
 """How the greedy method's seconds and memory grow with the number of row types, up to two millions."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import time

@@ -1,7 +1,5 @@
 """Releases over time: what they lose against a release made afresh, version by version."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

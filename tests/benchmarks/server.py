@@ -1,7 +1,5 @@
 """A private server for measurements, calls with phases, and the memory of the processes involved."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

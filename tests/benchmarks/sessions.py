@@ -1,7 +1,5 @@
 """What many new sessions cost that ask one query each: each loads the package and opens the record."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What all specs share: how often to measure, where the data are, how figures are written."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Sequence

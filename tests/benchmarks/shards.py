@@ -1,7 +1,5 @@
 """Partitions on other servers against the same rows in one table: seconds, and bytes that travel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

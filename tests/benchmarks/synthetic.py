@@ -1,7 +1,5 @@
 """Large synthetic tables: where the time goes, against writing the same table once."""
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

@@ -1,7 +1,5 @@
 """TPC-H with customers as people: which queries are answered, and what guarding them costs."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Many row types or columns under a memory budget of 1 GB: published or refused, progress seen."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Write the reference pages anew, or say which are stale: ``python -m tests.docs [--write]``."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

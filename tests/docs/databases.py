@@ -1,7 +1,5 @@
 """What the pages start from: databases by name, and how psql, kanon and Python reach them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -13,8 +13,6 @@ Directly above a block of commands::
     <!-- gateway -->                 it goes through a gateway to the page's database
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writes the reference pages from their sources: comments in the database, help texts, the error tree."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from enum import Enum

@@ -1,7 +1,5 @@
 """psql as the readers of a page keep it open: a session for each of them."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager

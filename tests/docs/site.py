@@ -1,7 +1,5 @@
 """Build the documentation as a site and say what is wrong with it: ``python -m tests.docs.site [FOLDER]``."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

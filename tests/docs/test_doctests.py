@@ -1,7 +1,5 @@
 """All examples in docstrings work; a module that cannot be imported fails."""
 
-from __future__ import annotations
-
 import doctest
 import pkgutil
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The statements of the page on handing over, from a database with kanon to one that never had it."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The example notebook runs from top to bottom, and what its cells end with can be shown."""
 
-from __future__ import annotations
-
 import ast
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What the documentation shows is true: statements run, commands exist, links lead somewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

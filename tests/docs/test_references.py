@@ -1,7 +1,5 @@
 """The reference pages say what the code says; `python -m tests.docs --write` brings them up to date."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

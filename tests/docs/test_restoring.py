@@ -1,7 +1,5 @@
 """The statements of the page on dump and restore, from one server to another that knows nothing of kanon."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The site of the documentation: complete, whole, and of nothing but itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """The comparison of transcripts sees what differs and overlooks figures only."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.docs.transcript import exchanges, matches

@@ -4,8 +4,6 @@ Figures differ from run to run (times) and from version to version (a better sol
 they cause are not compared. Everything else is: column names, labels, texts, errors, the number of lines.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A picture of everything in a database that an installation could leave behind."""
 
-from __future__ import annotations
-
 import psycopg
 
 _OBJECTS = """

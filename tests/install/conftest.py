@@ -1,7 +1,5 @@
 """Databases with kanon, and a server of its own for what concerns roles, which belong to a whole server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import psycopg

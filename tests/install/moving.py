@@ -6,8 +6,6 @@
     python -m tests.install.moving check DSN
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from typing import Any

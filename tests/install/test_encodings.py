@@ -1,7 +1,5 @@
 """Databases of other encodings than UTF-8: what works there, and what is refused everywhere alike."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

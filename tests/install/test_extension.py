@@ -1,7 +1,5 @@
 """The extension: created, dumped and restored, repeated, kept apart from `kanon install`, removed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Who may do what: one table of roles and objects, checked by trying."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 

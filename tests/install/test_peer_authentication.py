@@ -1,7 +1,5 @@
 """Root installs into a server that lets in only its own account, and nobody by a password."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import time

@@ -1,7 +1,5 @@
 """Who owns what, and acts as whom: the tables of docs/privileges.md are true of an installed database."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Any state of the schema is mended by installing, or removed by uninstalling, and the check names it."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ Complexity of Combinatorial Data Anonymization" (2014), Proposition 1 (two outpu
 Theorem 1 (any fixed number of them).
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import networkx as nx

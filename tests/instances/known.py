@@ -1,7 +1,5 @@
 """Tables whose least cost is known by construction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any

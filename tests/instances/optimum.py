@@ -1,7 +1,5 @@
 """The optimum by constraint programming, from rows and nothing else of the package."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 

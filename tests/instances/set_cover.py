@@ -3,8 +3,6 @@
 R. Bredereck, A. Nichterlein, R. Niedermeier: "Pattern-Guided k-Anonymity" (2013), Theorem 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, count
 

@@ -1,7 +1,5 @@
 """The reductions of the papers as tables: constants, and answers to yes and no questions."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 import networkx as nx

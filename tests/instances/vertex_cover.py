@@ -5,8 +5,6 @@ Theorem 3.1. A table of a graph with r vertices and edges E has 20 r + 2 |E| + 1
 cost is 27 r + 2 |E| + 14 plus the size of a smallest vertex cover.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations, count
 

@@ -1,7 +1,5 @@
 """``kanon mcp``, asked by the SDK's own client over standard input and output, and attacked."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

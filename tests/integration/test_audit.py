@@ -1,7 +1,5 @@
 """An audit finds what counting all sets of columns in SQL finds, needs no more than the right to read."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 from psycopg import sql
 
 from kanon_pg.audit.findings import ViolatingSet
-from tests.fixtures.audits import COLUMNS, audit, identify, is_anonymous, minimal_in_sql, risk
+from tests.fixtures.audits import COLUMNS, minimal_in_sql
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything
 
@@ -50,7 +48,7 @@ def test_all_sets_and_figures_are_those_of_plain_sql(audit_interface: Interface,
         for k in (2, 3, 5):
             expected = list(minimal_in_sql(audit_interface.connection, name, columns, k, person))
             least = len(expected[0][0]) if expected else None
-            found = audit(audit_interface, name, k)
+            found = audit_interface.audit(name, k)
             assert [one.columns for one in found] == [chosen for chosen, _ in expected]
             for one, (chosen, figures) in zip(found, expected, strict=True):
                 assert (one.size, one.kind) == (
@@ -71,13 +69,13 @@ def test_both_interfaces_say_the_same(audit_interfaces: tuple[Interface, Interfa
         ("of_persons", 5, {}),
         ("of_persons", 40, {"max_columns": 1}),
     ):
-        first, second = (audit(interface, relation, k, **options) for interface in audit_interfaces)
+        first, second = (interface.audit(relation, k, **options) for interface in audit_interfaces)
         assert first == second
         assert first
     for ask in (
-        lambda interface: identify(interface, "people", columns=[*COLUMNS, "illness"]),
-        lambda interface: risk(interface, "people", columns=COLUMNS, sensitive=["illness"]),
-        lambda interface: [is_anonymous(interface, "of_persons", k) for k in (2, 40)],
+        lambda interface: interface.identify("people", columns=[*COLUMNS, "illness"]),
+        lambda interface: interface.risk("people", columns=COLUMNS, sensitive=["illness"]),
+        lambda interface: [interface.is_anonymous("of_persons", k) for k in (2, 40)],
     ):
         first, second = map(ask, audit_interfaces)
         assert first == second
@@ -99,7 +97,7 @@ def test_when_the_time_is_over_what_is_proven_is_returned(audit_interface: Inter
     wide_table(audit_interface)
     try:
         audit_interface.notices.clear()
-        found = audit(audit_interface, "wide", 2, time_limit=4)
+        found = audit_interface.audit("wide", 2, time_limit=4)
         assert any("may be missing" in notice or "are known" in notice for notice in audit_interface.notices)
         for one in found[:3]:
             smaller = [audit_minus(one, name) for name in one.columns]
@@ -128,7 +126,7 @@ def test_nothing_is_written_and_settings_stay(audit_interface: Interface) -> Non
     audit_interface.connection.execute("set default_transaction_read_only = on")
     try:
         before = everything(audit_interface.connection)
-        audit(audit_interface, "people", 5, columns=COLUMNS)
+        audit_interface.audit("people", 5, columns=COLUMNS)
         assert everything(audit_interface.connection) == before
     finally:
         audit_interface.connection.execute("reset default_transaction_read_only")

@@ -1,7 +1,5 @@
 """The commands ``audit``, ``suggest``, ``risk`` and ``identify``."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -13,7 +11,7 @@ from typer.testing import CliRunner
 from kanon_pg import client
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
-from tests.fixtures.audits import COLUMNS, audit, identify, risk
+from tests.fixtures.audits import COLUMNS
 from tests.fixtures.interfaces import Interface
 
 OPTIONS = [f"--column={name}" for name in COLUMNS]
@@ -31,7 +29,7 @@ def test_json_has_the_sets_of_the_functions_and_details(
     assert shown.exit_code == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert [tuple(one["columns"]) for one in found["sets"]] == [
-        one.columns for one in audit(interface, "people", 5, columns=COLUMNS)
+        one.columns for one in interface.audit("people", 5, columns=COLUMNS)
     ]
     assert (found["k"], found["rows"], found["is_complete"]) == (5, 211, True)
     assert [one["name"] for one in found["column_figures"]] == COLUMNS
@@ -121,7 +119,7 @@ def test_risk(audit_interfaces: tuple[Interface, Interface]) -> None:
     interface = audit_interfaces[0]
     shown = kanon(interface.dsn, "risk", "people", *OPTIONS, "--sensitive=illness", "--population=register")
     assert shown.exit_code == 0, shown.stderr
-    (expected,) = risk(interface, "people", columns=COLUMNS, sensitive=["illness"], population="register")
+    (expected,) = interface.risk("people", columns=COLUMNS, sensitive=["illness"], population="register")
     for text in (
         '"public"."people"',
         f"{expected.prosecutor_risk:.2%} at worst, {expected.prosecutor_average:.2%} on average",
@@ -140,7 +138,7 @@ def test_identify(audit_interfaces: tuple[Interface, Interface]) -> None:
     assert shown.exit_code == 0, shown.stderr
     assert shown.stdout.split()[:2] == ["columns", "size"]
     found = json.loads(kanon(interface.dsn, "identify", "people", *OPTIONS, "--json").stdout)
-    expected = identify(interface, "people", columns=COLUMNS)
+    expected = interface.identify("people", columns=COLUMNS)
     assert [tuple(one["columns"]) for one in found] == [one.columns for one in expected]
 
 

@@ -1,7 +1,5 @@
 """``kanon audit --html``: the page's statements run as they stand, and no value of a person is on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whose rights count in audits; other refusals are in `services/test_refusals.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -11,14 +9,14 @@ from kanon_pg.errors import (
     NotPermitted,
     UnsuitableRelation,
 )
-from tests.fixtures.audits import COLUMNS, audit, identify, is_anonymous, risk, suggest
+from tests.fixtures.audits import COLUMNS
 from tests.fixtures.interfaces import Interface, interface_of
 
 
 def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, Interface]) -> None:
     for names in (["age", None], [["age"], ["sex"]]):
         with pytest.raises(InputError, match="plain list of names"):
-            audit(audit_interfaces[0], "people", 5, columns=names)
+            audit_interfaces[0].audit("people", 5, columns=names)
 
 
 # --- rights -----------------------------------------------------------------------------------------------
@@ -27,11 +25,11 @@ def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, In
 def test_only_who_may_read_may_ask(audit_interface: Interface, login: Callable[[str], str]) -> None:
     with interface_of(login("kanon_analyst"), audit_interface) as own:
         for ask in (
-            lambda: audit(own, "people", 5),
-            lambda: is_anonymous(own, "people", 5),
-            lambda: identify(own, "people"),
-            lambda: suggest(own, "people"),
-            lambda: risk(own, "people"),
+            lambda: own.audit("people", 5),
+            lambda: own.is_anonymous("people", 5),
+            lambda: own.identify("people"),
+            lambda: own.suggest("people"),
+            lambda: own.risk("people"),
         ):
             with pytest.raises(NotPermitted, match="may not read"):
                 ask()
@@ -43,7 +41,7 @@ def test_what_row_security_hides_is_not_left_out_in_silence(audit_interface: Int
     )
     try:
         with pytest.raises(UnsuitableRelation, match="row-level security") as refused:
-            audit(audit_interface, "guarded", 3, columns=COLUMNS)
+            audit_interface.audit("guarded", 3, columns=COLUMNS)
         assert "Use a view" in (refused.value.hint or "")
     finally:
         audit_interface.connection.execute("drop table guarded")

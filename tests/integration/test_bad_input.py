@@ -1,7 +1,5 @@
 """Names that stand for nothing, and tables of one session; see `services/test_refusals.py` for all else."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.errors import (
@@ -44,8 +42,8 @@ def test_a_temporary_table(interfaces: tuple[Interface, Interface]) -> None:
         interface.connection.execute(
             "create temporary table passing as select 1 as a from generate_series(1, 5)"
         )
-        for call in (interface.anonymize, interface.declare):
+        for call, arguments in ((interface.anonymize, [2]), (interface.declare, [])):
             with pytest.raises(UnsuitableRelation, match="is temporary: only one session") as raised:
-                call("passing", *([2] if call == interface.anonymize else []))
+                call("passing", *arguments)
             assert raised.value.hint
         interface.connection.execute("drop table passing")

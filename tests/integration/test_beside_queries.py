@@ -1,7 +1,5 @@
 """Queries beside releases of the same table: what follows, and the rule that says or refuses it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Ordinary breakdowns, one after the other against one record, keep most of what many people stand behind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from random import Random

@@ -1,7 +1,5 @@
 """Certificates of real releases, through both interfaces and the command, checked by the program in docs/."""
 
-from __future__ import annotations
-
 import json
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """What the driver raises, wherever a command meets it, ends as an error of this package, also as JSON."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The life of a private server, on real servers."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import signal

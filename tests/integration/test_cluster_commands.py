@@ -1,7 +1,5 @@
 """``kanon up``, ``down``, ``status``, ``dsn`` and ``psql`` as a person types them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

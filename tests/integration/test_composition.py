@@ -1,7 +1,5 @@
 """What several releases of one table disclose together, through both interfaces and the command."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

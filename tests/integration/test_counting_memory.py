@@ -1,7 +1,5 @@
 """Counting keeps within the memory budget, and stops where it is certain that there is not enough."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.db.identifiers import Identifier

@@ -1,7 +1,5 @@
 """A suppression curve agrees with releases, needs no more than the right to read, and changes nothing."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -16,19 +14,20 @@ from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from kanon_pg.curves import CurvePoint
 from kanon_pg.errors import InstallError, NotPermitted
-from tests.fixtures.curves import COLUMNS, KS, without_times
+from tests.fixtures.audits import COLUMNS
+from tests.fixtures.curves import KS, without_times
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface, interface_of
 from tests.fixtures.releases import everything
 
 
-def test_both_interfaces_give_the_same_curve(curve_interfaces: tuple[Interface, Interface]) -> None:
+def test_both_interfaces_give_the_same_curve(audit_interfaces: tuple[Interface, Interface]) -> None:
     """All of it by the greedy method, which no clock ends; by a search, what is proven."""
     for relation, columns in (("people", COLUMNS), ("of_persons", None)):
         greedy, searched = (
             [
                 interface.curve(relation, ks=KS, quasi_identifiers=columns, seed=3, method=method)
-                for interface in curve_interfaces
+                for interface in audit_interfaces
             ]
             for method in ("greedy", "auto")
         )
@@ -41,16 +40,16 @@ def test_both_interfaces_give_the_same_curve(curve_interfaces: tuple[Interface, 
                 assert server.weighted_cost == client_.weighted_cost
 
 
-def test_a_curve_needs_a_reader_where_nothing_can_be_written(curve_interface: Interface) -> None:
-    connection = curve_interface.connection
+def test_a_curve_needs_a_reader_where_nothing_can_be_written(audit_interface: Interface) -> None:
+    connection = audit_interface.connection
     connection.execute("set default_transaction_read_only = on")
     try:
         with pytest.raises(NotPermitted, match="has no reader"):
-            curve_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)
+            audit_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)
         with connection.transaction():
             connection.execute("set transaction read write; select kanon.grant_read('people')")
         before = everything(connection)
-        assert len(curve_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
+        assert len(audit_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
         assert everything(connection) == before
     finally:
         connection.execute("reset default_transaction_read_only")
@@ -77,11 +76,11 @@ def test_a_curve_of_a_release_is_by_its_quasi_identifiers(interface: Interface) 
             assert not own.notices
 
 
-def test_settings_of_the_session_stay(curve_interface: Interface) -> None:
+def test_settings_of_the_session_stay(audit_interface: Interface) -> None:
     names = "work_mem", "enable_mergejoin", "datestyle", "statement_timeout", "application_name"
-    shown = [curve_interface.connection.execute(f"show {name}").fetchone() for name in names]
-    curve_interface.curve("people", ks=[3], quasi_identifiers=COLUMNS)
-    assert [curve_interface.connection.execute(f"show {name}").fetchone() for name in names] == shown
+    shown = [audit_interface.connection.execute(f"show {name}").fetchone() for name in names]
+    audit_interface.curve("people", ks=[3], quasi_identifiers=COLUMNS)
+    assert [audit_interface.connection.execute(f"show {name}").fetchone() for name in names] == shown
 
 
 # --- without kanon in the database, and from a shell --------------------------------------------------------
@@ -106,7 +105,7 @@ def kanon(dsn: str, *arguments: str) -> Any:
     return CliRunner().invoke(app, ["curve", *arguments, "--dsn", dsn])
 
 
-def test_command(curve_interface: Interface) -> None:
+def test_command(audit_interface: Interface) -> None:
     options = [
         "people",
         "--ks=2,5,25",
@@ -114,23 +113,23 @@ def test_command(curve_interface: Interface) -> None:
         "--method=greedy",
         *(f"--quasi-identifier={name}" for name in COLUMNS),
     ]
-    shown = kanon(curve_interface.dsn, *options, "--json")
+    shown = kanon(audit_interface.dsn, *options, "--json")
     assert shown.exit_code == 0, shown.stderr
     found = json.loads(shown.stdout)
     points = [CurvePoint(**point) for point in found["points"]]
     assert without_times(points) == without_times(
-        curve_interface.curve("people", ks=[2, 5, 25], quasi_identifiers=COLUMNS, seed=1, method="greedy")
+        audit_interface.curve("people", ks=[2, 5, 25], quasi_identifiers=COLUMNS, seed=1, method="greedy")
     )
     assert (found["relation"], found["rows"]) == ('"public"."people"', 211)
-    table = kanon(curve_interface.dsn, *options).stdout.splitlines()
+    table = kanon(audit_interface.dsn, *options).stdout.splitlines()
     assert table[0].split()[:3] == ["k", "suppressed", "share"]
     assert [line.split()[0] for line in table[1:]] == ["2", "5", "25"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-def test_command_draws(curve_interfaces: tuple[Interface, Interface], tmp_path: Path, suffix: str) -> None:
+def test_command_draws(audit_interfaces: tuple[Interface, Interface], tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"curve.{suffix}"
-    drawn = kanon(curve_interfaces[1].dsn, "of_persons", "--ks=2,5", "--plot", str(path))
+    drawn = kanon(audit_interfaces[1].dsn, "of_persons", "--ks=2,5", "--plot", str(path))
     assert drawn.exit_code == 0, drawn.stderr
     assert path.stat().st_size > 1000
     assert f"the figure is in {path}" in drawn.stderr
@@ -149,9 +148,9 @@ def test_command_draws(curve_interfaces: tuple[Interface, Interface], tmp_path: 
     ],
 )
 def test_command_refuses(
-    curve_interfaces: tuple[Interface, Interface], arguments: list[str], sqlstate: str, words: str
+    audit_interfaces: tuple[Interface, Interface], arguments: list[str], sqlstate: str, words: str
 ) -> None:
-    answer = kanon(curve_interfaces[1].dsn, *arguments, "--json")
+    answer = kanon(audit_interfaces[1].dsn, *arguments, "--json")
     assert answer.exit_code == 1
     error = json.loads(answer.stderr)
     assert error["sqlstate"] == sqlstate
@@ -159,10 +158,10 @@ def test_command_refuses(
 
 
 def test_type_has_the_fields_of_the_dataclass_each_with_a_comment(
-    curve_interfaces: tuple[Interface, Interface],
+    audit_interfaces: tuple[Interface, Interface],
 ) -> None:
     rows = (
-        curve_interfaces[0]
+        audit_interfaces[0]
         .connection.execute(
             "select attname, col_description(attrelid, attnum) from pg_attribute"
             " where attrelid = 'kanon.curve_point'::regclass and attnum > 0 order by attnum"

@@ -1,7 +1,5 @@
 """Who may ask for a suppression curve, and how it is stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -14,7 +12,8 @@ from kanon_pg.errors import (
     NotPermitted,
     UnsuitableRelation,
 )
-from tests.fixtures.curves import COLUMNS, KS, without_times
+from tests.fixtures.audits import COLUMNS
+from tests.fixtures.curves import KS, without_times
 from tests.fixtures.interfaces import Interface, interface_of
 from tests.fixtures.phases import Watched
 
@@ -22,10 +21,10 @@ from tests.fixtures.phases import Watched
 
 
 @pytest.fixture
-def watched(curve_interface: Interface) -> Iterator[Watched]:
-    curve_interface.curve("people", ks=[2], quasi_identifiers=COLUMNS)
-    with psycopg.connect(curve_interface.dsn, autocommit=True) as watcher:
-        yield Watched(curve_interface, watcher)
+def watched(audit_interface: Interface) -> Iterator[Watched]:
+    audit_interface.curve("people", ks=[2], quasi_identifiers=COLUMNS)
+    with psycopg.connect(audit_interface.dsn, autocommit=True) as watcher:
+        yield Watched(audit_interface, watcher)
 
 
 def test_a_curve_does_not_fail_when_its_time_is_over(watched: Watched) -> None:
@@ -50,34 +49,34 @@ def test_cancel_while_solving(watched: Watched) -> None:
 # who reads through the client's interface is a member of kanon_owner
 @pytest.mark.only_through("server")
 def test_a_curator_needs_the_right_to_read_the_columns(
-    curve_interface: Interface, login: Callable[[str], str]
+    audit_interface: Interface, login: Callable[[str], str]
 ) -> None:
     curator = login("kanon_curator")
-    with interface_of(curator, curve_interface) as own:
+    with interface_of(curator, audit_interface) as own:
         with pytest.raises(NotPermitted, match="may not read"):
             own.curve("of_persons", ks=[5])
-        curve_interface.connection.execute(
+        audit_interface.connection.execute(
             f"grant select (age, ward, sex, person) on of_persons to {curator}".encode()
         )
         points = own.curve("of_persons", ks=[5], method="greedy")
     assert without_times(points) == without_times(
-        curve_interface.curve("of_persons", ks=[5], method="greedy")
+        audit_interface.curve("of_persons", ks=[5], method="greedy")
     )
 
 
-def test_row_security_could_hide_rows_from_what_is_counted(curve_interface: Interface) -> None:
-    curve_interface.connection.execute(
+def test_row_security_could_hide_rows_from_what_is_counted(audit_interface: Interface) -> None:
+    audit_interface.connection.execute(
         "create table secret as table people; alter table secret enable row level security"
     )
     try:
         with pytest.raises(UnsuitableRelation, match="row-level security"):
-            curve_interface.curve("secret", ks=[5], quasi_identifiers=COLUMNS)
+            audit_interface.curve("secret", ks=[5], quasi_identifiers=COLUMNS)
     finally:
-        curve_interface.connection.execute("drop table secret")
+        audit_interface.connection.execute("drop table secret")
 
 
-def test_code_of_others_runs_as_the_reader_which_cannot_write(curve_interface: Interface) -> None:
-    curve_interface.connection.execute(
+def test_code_of_others_runs_as_the_reader_which_cannot_write(audit_interface: Interface) -> None:
+    audit_interface.connection.execute(
         "create table seen (role text); grant insert, select on seen to public;"
         " create function who() returns integer language sql as"
         " 'insert into public.seen values (current_user) returning 1';"
@@ -88,23 +87,23 @@ def test_code_of_others_runs_as_the_reader_which_cannot_write(curve_interface: I
     )
     try:
         with pytest.raises(DatabaseError, match="read-only transaction"):
-            curve_interface.curve("writing", ks=[2], quasi_identifiers=["a"])
+            audit_interface.curve("writing", ks=[2], quasi_identifiers=["a"])
         with pytest.raises(InfeasibleError):
-            curve_interface.curve("naming", ks=[5], quasi_identifiers=["a"])
-        (point,) = curve_interface.curve("naming", ks=[4], quasi_identifiers=["a"])
+            audit_interface.curve("naming", ks=[5], quasi_identifiers=["a"])
+        (point,) = audit_interface.curve("naming", ks=[4], quasi_identifiers=["a"])
         assert point.suppressed_cells == 4  # the reader saw four values
-        assert curve_interface.connection.execute("select role from seen").fetchall() == []
+        assert audit_interface.connection.execute("select role from seen").fetchall() == []
     finally:
-        curve_interface.connection.execute(
+        audit_interface.connection.execute(
             "drop view writing, naming; drop function who(), reader(); drop table seen"
         )
 
 
 def test_analysts_may_not_call_it(
-    curve_interfaces: tuple[Interface, Interface], login: Callable[[str], str]
+    audit_interfaces: tuple[Interface, Interface], login: Callable[[str], str]
 ) -> None:
     with (
-        interface_of(login("kanon_analyst"), curve_interfaces[0]) as own,
+        interface_of(login("kanon_analyst"), audit_interfaces[0]) as own,
         pytest.raises(DatabaseError) as refused,
     ):
         own.curve("people", ks=[2])

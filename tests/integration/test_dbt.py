@@ -1,7 +1,5 @@
 """The dbt package, with the real dbt where there is one: releases as models, and tests without values."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

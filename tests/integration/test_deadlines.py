@@ -1,7 +1,5 @@
 """`Database.deadline` through both adapters: what takes too long raises, also if no statement sees it."""
 
-from __future__ import annotations
-
 import json
 
 import psycopg

@@ -1,7 +1,5 @@
 """Declarations come and go without a trace; notices say what the owner should know, and what to do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

@@ -1,7 +1,5 @@
 """The demo's claims hold in every step, run twice from the shell."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Releases in which rows of one row type have different patterns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What the image is built from and runs, as far as it can be tried without an engine."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """After an erasure nothing that kanon stores has a value that only the erased person had."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any

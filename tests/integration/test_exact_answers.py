@@ -1,7 +1,5 @@
 """Exact answers of the real functions, held against the reference judge on random tables and queries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

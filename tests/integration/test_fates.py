@@ -1,7 +1,5 @@
 """What becomes of a cohort: the statements of a series and the rules in plain Python say the same."""
 
-from __future__ import annotations
-
 import itertools
 
 import psycopg

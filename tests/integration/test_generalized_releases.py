@@ -1,7 +1,5 @@
 """Releases in which cells are published at levels of hierarchies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ from psycopg import sql
 from kanon_pg.errors import InputError, KanonError, UnsuitableColumn, VerificationFailed
 from kanon_pg.tables.export import export_release
 from tests.fixtures.generalizing_solver import LIES, SHAMELESS, generalizing
-from tests.fixtures.hierarchy_interfaces import hierarchy_interface
+from tests.fixtures.hierarchy_interfaces import HierarchyInterface
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything, people_by_class, published
 
@@ -413,7 +411,7 @@ def test_floating_point_numbers_keep_their_digits_whatever_the_session_shows(
     )
     wish: dict[str, Any] = {"builder": "intervals", "width": 0.25}
     if is_stored:
-        hierarchy_interface(interface).build("sevenths", "numbers", "a", wish)
+        HierarchyInterface(interface).build("sevenths", "numbers", "a", wish)
         wish = {"hierarchy": "sevenths"}
     assert interface.anonymize("numbers", 4, hierarchies={"a": wish}).weighted_cost == 0
 

@@ -1,7 +1,5 @@
 """The commands that group a column, as a user runs them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One column is grouped alike by both interfaces: every value, k people per class, and refusals in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +8,6 @@ import pytest
 from kanon_pg.errors import (
     NotPermitted,
 )
-from tests.fixtures.analyses import group
 from tests.fixtures.interfaces import Interface, interface_of
 
 _PREPARE = """
@@ -52,8 +49,8 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 def test_both_interfaces_agree_and_every_class_has_k(
     interfaces: tuple[Interface, Interface], way: str, arguments: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
-    rows = group(interfaces[0], way, *arguments, **options)
-    assert rows == group(interfaces[1], way, *arguments, **options)
+    rows = interfaces[0].group(way, *arguments, **options)
+    assert rows == interfaces[1].group(way, *arguments, **options)
     assert min(row["size"] for row in rows) >= arguments[-1]
     numbers = {row["class_number"] for row in rows}
     assert numbers == set(range(1, len(numbers) + 1))
@@ -73,7 +70,7 @@ def counted(interface: Interface, query: str) -> list[tuple[Any, ...]]:
 def test_intervals_are_text_of_range_types(
     interfaces: tuple[Interface, Interface], column: str, kind: str
 ) -> None:
-    rows = group(interfaces[0], "intervals", "things", column, 20)
+    rows = interfaces[0].group("intervals", "things", column, 20)
     for row in rows:
         inside = f"select count(*) from things where {column} <@ '{row['label']}'::{kind}"
         assert counted(interfaces[0], inside) == [(row["size"],)]
@@ -89,7 +86,7 @@ def test_the_greatest_integers_have_an_interval(interfaces: tuple[Interface, Int
         ("b", "[9223372036854775807,)", "int8"),
         ("c", "[-32768,-32767)", "int4"),
     ):
-        assert {row["label"] for row in group(interfaces[0], "intervals", "edge", column, 5)} == {label}
+        assert {row["label"] for row in interfaces[0].group("intervals", "edge", column, 5)} == {label}
         inside = f"select count(*) from edge where {column}::{kind} <@ '{label}'::{kind}range"
         assert counted(interfaces[0], inside) == [(9,)]
 
@@ -128,10 +125,10 @@ def test_types_of_postgis_are_taken_without_it(interfaces: tuple[Interface, Inte
         select x, y, row(x, y)::gis.geometry as g, row(x, y)::gis.geography as e from things;
         """
     )
-    expected = group(interfaces[0], "rectangles", "spots", "x", "y", 25)
+    expected = interfaces[0].group("rectangles", "spots", "x", "y", 25)
     for column in ("g", "e"):
         for interface in interfaces:
-            assert group(interface, "rectangles", "spots", column, None, 25) == expected
+            assert interface.group("rectangles", "spots", column, None, 25) == expected
 
 
 def test_rights_are_those_of_the_caller(
@@ -140,19 +137,19 @@ def test_rights_are_those_of_the_caller(
     analyst = login("kanon_analyst")
     for interface in interfaces:
         with interface_of(analyst, interface) as other, pytest.raises(NotPermitted):
-            group(other, "groups", "things", "name", 5)
+            other.group("groups", "things", "name", 5)
     interfaces[0].connection.execute(
         f"grant select (name) on things, of_persons to {analyst}; select kanon.grant_read('things')".encode()
     )
     with interface_of(analyst, interfaces[0]) as other:
-        assert group(other, "groups", "things", "name", 5)
+        assert other.group("groups", "things", "name", 5)
         for way, arguments, options in (
             ("groups", ("things", "name", 5), {"weight": "load"}),
             ("groups", ("of_persons", "age", 5), {}),
             ("regions", ("things", "name", "roads", 5), {}),
         ):
             with pytest.raises(NotPermitted, match="may not read"):
-                group(other, way, *arguments, **options)
+                other.group(way, *arguments, **options)
 
 
 def test_a_limit_ends_the_exact_search_with_a_proven_bound(interfaces: tuple[Interface, Interface]) -> None:
@@ -160,7 +157,7 @@ def test_a_limit_ends_the_exact_search_with_a_proven_bound(interfaces: tuple[Int
         "create table heavy as select i as name, 1 + (i * 7919) % 10007 as load"
         " from generate_series(1, 60) as i"
     )
-    rows = group(interfaces[0], "groups", "heavy", "name", 20000, method="exact", weight="load", time_limit=2)
+    rows = interfaces[0].group("groups", "heavy", "name", 20000, method="exact", weight="load", time_limit=2)
     assert rows[0]["lower_bound"] <= rows[0]["cost"]
 
 
@@ -169,4 +166,4 @@ def test_functions_change_nothing(interfaces: tuple[Interface, Interface]) -> No
     with connection.transaction(force_rollback=True):
         connection.execute("select kanon.grant_read('things')")
         connection.execute("set transaction read only")
-        assert group(interfaces[0], "groups", "things", "name", 25)
+        assert interfaces[0].group("groups", "things", "name", 25)

@@ -1,7 +1,5 @@
 """What stands behind a release: definitions without data, order without meaning, what a refresh may show."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

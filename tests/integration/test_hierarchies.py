@@ -1,7 +1,5 @@
 """Hierarchies through both interfaces: what is stored, what is refused, who may see it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +10,7 @@ from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
 from kanon_pg.hierarchies import sources
 from tests.fixtures.databases import role
-from tests.fixtures.hierarchy_interfaces import HierarchyInterface, hierarchy_interface
+from tests.fixtures.hierarchy_interfaces import HierarchyInterface
 from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 
 _TABLES = """
@@ -31,7 +29,7 @@ _TABLES = """
 @pytest.fixture
 def here(interface: Interface) -> HierarchyInterface:
     interface.connection.execute(_TABLES)
-    return hierarchy_interface(interface)
+    return HierarchyInterface(interface)
 
 
 def listed(interface: Interface, name: str) -> dict[str, Any]:
@@ -227,7 +225,7 @@ def strangers(interface: Interface, here: HierarchyInterface) -> Iterator[tuple[
 
 
 def test_a_hierarchy_is_its_makers_unless_it_is_shared(strangers: tuple[Interface, Interface]) -> None:
-    mine, theirs = map(hierarchy_interface, strangers)
+    mine, theirs = map(HierarchyInterface, strangers)
     mine.build("ages", "people", "age", {"builder": "prefix"})
     for refused in (
         lambda: theirs.rows("ages"),
@@ -252,7 +250,7 @@ def test_tables_are_read_with_the_rights_of_the_caller(
         interface, SqlInterface
     ):  # through the other interface, callers have the rights of that role
         interface.connection.execute("grant select on people to kanon_owner")
-    theirs = hierarchy_interface(strangers[1])
+    theirs = HierarchyInterface(strangers[1])
     with pytest.raises(NotPermitted):
         theirs.build("ages", "people", "age", {"builder": "prefix"})
     with pytest.raises(NotPermitted):
@@ -262,10 +260,10 @@ def test_tables_are_read_with_the_rights_of_the_caller(
 def test_hierarchies_of_a_role_that_is_gone_are_left_to_superusers(
     interface: Interface, here: HierarchyInterface, strangers: tuple[Interface, Interface]
 ) -> None:
-    hierarchy_interface(strangers[0]).define("left", [["a"]])
+    HierarchyInterface(strangers[0]).define("left", [["a"]])
     interface.connection.execute("update kanon.hierarchy set created_by = 'nobody_of_this_name'")
     with pytest.raises(NotPermitted):
-        hierarchy_interface(strangers[0]).rows("left")
+        HierarchyInterface(strangers[0]).rows("left")
     assert here.rows("left") == [["a"]]
     here.drop("left")
 

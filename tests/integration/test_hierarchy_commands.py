@@ -1,7 +1,5 @@
 """The commands ``kanon hierarchy ...`` with their mistakes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

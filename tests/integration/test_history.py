@@ -1,7 +1,5 @@
 """What was done to tables and releases stays known, and by whom; nobody rewrites it, and it has no values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

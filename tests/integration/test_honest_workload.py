@@ -1,7 +1,5 @@
 """Honest analysts are answered by a real server, by default rules, and a refusal says what to write."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

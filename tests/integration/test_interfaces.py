@@ -1,7 +1,5 @@
 """Both interfaces lead to the same operations with the same results and the same refusals."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

@@ -1,7 +1,5 @@
 """Ctrl-C between two steps of psycopg, which psycopg itself does not cancel."""
 
-from __future__ import annotations
-
 import select
 import time
 

@@ -1,7 +1,5 @@
 """The storage of a release keeps its name, and a refresh leaves figures of what readers see."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

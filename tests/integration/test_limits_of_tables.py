@@ -1,7 +1,5 @@
 """What PostgreSQL does not let kanon create is refused with what to do."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 from typing import Any

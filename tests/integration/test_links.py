@@ -1,7 +1,5 @@
 """Rows of a linked table belong to the people that its foreign keys lead to; without these, to nobody."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The commands ``kanon health``, ``history`` and ``metrics``, and their functions in Python."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

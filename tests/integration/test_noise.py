@@ -1,7 +1,5 @@
 """Noise for strangers, on a real server: who gets it, and what it costs."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One person more changes the whole numbers of a block by no more than is claimed."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Releases over time, trap by trap: who keeps all versions finds nobody among fewer than k people."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

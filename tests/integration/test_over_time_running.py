@@ -1,7 +1,5 @@
 """A release over time while others read and write, and when the server dies."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """What reads all rows may use parallel workers, inside the server and over a connection."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

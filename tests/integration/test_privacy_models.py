@@ -1,7 +1,5 @@
 """Privacy models and class limits hold in what is published, whichever interface and method."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable
@@ -14,7 +12,6 @@ import pytest
 from kanon_pg.core.privacy_models import MODELS, AskedBy, PrivacyModels
 from kanon_pg.errors import InfeasibleError, KanonError, UnsuitableColumn
 from kanon_pg.release.publish.recount import _violated
-from tests.fixtures.analyses import measure
 from tests.fixtures.interfaces import Interface
 
 _PREPARE = """
@@ -230,7 +227,7 @@ def test_no_model_is_without_guard_recount_or_measure(
         assert shown() == 0
         one.anonymize("homes", 2, **models)
         assert shown() == 0
-        measured = asdict(measure(one, "homes", ["ward"], ["stay"]))
+        measured = asdict(one.measure("homes", ["ward"], ["stay"]))
         assert any(_violated(PrivacyModels.of(models), measured, is_whole=True))
     finally:
         one.drop("homes")

@@ -1,7 +1,5 @@
 """Mistaken arguments and closed connections in Python: errors of this package, in the words of SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

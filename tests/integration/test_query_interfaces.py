@@ -1,7 +1,5 @@
 """Queries through a trusted client have the answers and refusals of the functions in the server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

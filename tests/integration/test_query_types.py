@@ -1,7 +1,5 @@
 """Which types of columns can be queried: domains and enums among them; others are refused plainly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any

@@ -1,7 +1,5 @@
 """Readers do not wait for what a publication does beside swapping its view, and no notice loses a release."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

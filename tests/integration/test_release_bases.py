@@ -1,7 +1,5 @@
 """What may be the base of a release: every relation that has rows of its own or of others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Row types as they leave the database: identities and numbers of cells that solvers can rely on."""
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Sequence

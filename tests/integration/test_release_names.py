@@ -1,7 +1,5 @@
 """Any name that PostgreSQL accepts works for schema, table, columns and release, and means nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from psycopg import sql
 

@@ -1,7 +1,5 @@
 """The recount trusts nobody: it finds small classes and leaks in whatever relation it is given."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import psycopg

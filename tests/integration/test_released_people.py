@@ -1,7 +1,5 @@
 """Releases of tables with several rows per person: people are counted, although these are not published."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +12,6 @@ from psycopg.rows import dict_row
 from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InputError, VerificationFailed
 from kanon_pg.release.publish import storage
-from tests.fixtures.audits import audit, is_anonymous, risk
 from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.integration.test_audit_commands import kanon
 
@@ -62,7 +59,7 @@ def test_risk_counts_people(audit_interface: Interface, released: str) -> None:
         for person in row["who"]:
             smallest.setdefault(person, row["people"])
     assert sum(sizes) > len(smallest) == 200  # somebody is in several classes
-    _, found = risk(audit_interface, "stays", threshold=0.02)
+    _, found = audit_interface.risk("stays", threshold=0.02)
     assert (found.relation, found.rows, found.people) == ('"safe"."stays"', 600, 200)
     assert (found.classes, found.smallest_class) == (len(sizes), min(sizes))
     assert min(sizes) < min(row["n"] for row in counted)  # rows would flatter
@@ -79,14 +76,14 @@ def test_risk_counts_people(audit_interface: Interface, released: str) -> None:
         len({person for row in same for person in row["who"]}),
         sum(row["n"] for row in same),
     )
-    assert risk(audit_interface, "safe.stays", threshold=0.02) == (found,)
+    assert audit_interface.risk("safe.stays", threshold=0.02) == (found,)
 
 
 def test_a_sample_of_the_population_lowers_the_journalists_risk(
     audit_interface: Interface, released: str
 ) -> None:
-    (alone,) = risk(audit_interface, "safe.stays")
-    (found,) = risk(audit_interface, "safe.stays", sampling_fraction=0.2)
+    (alone,) = audit_interface.risk("safe.stays")
+    (found,) = audit_interface.risk("safe.stays", sampling_fraction=0.2)
     assert found.journalist_basis == "sampling fraction"
     assert found.journalist_average < alone.journalist_average
     assert found.prosecutor_risk == alone.prosecutor_risk
@@ -97,20 +94,20 @@ def test_k_anonymity_counts_people(audit_interface: Interface, released: str) ->
     smallest, rows = (min(row[name] for row in counted) for name in ("people", "n"))
     assert K <= smallest < rows
     for k in range(2, rows + 3):
-        assert is_anonymous(audit_interface, "safe.stays", k) == (k <= smallest)
-    assert is_anonymous(audit_interface, "safe.stays", smallest, ["age"])
-    assert not is_anonymous(audit_interface, "safe.stays", 601, ["age"])
+        assert audit_interface.is_anonymous("safe.stays", k) == (k <= smallest)
+    assert audit_interface.is_anonymous("safe.stays", smallest, ["age"])
+    assert not audit_interface.is_anonymous("safe.stays", 601, ["age"])
     with pytest.raises(InputError, match="does not tell whose rows it has"):
-        is_anonymous(audit_interface, "safe.stays", smallest + 1, ["sex"])
+        audit_interface.is_anonymous("safe.stays", smallest + 1, ["sex"])
 
 
 def test_an_audit_says_what_it_cannot_count(audit_interface: Interface, released: str) -> None:
     counted = classes(audit_interface, released)
     smallest, k = min(row["people"] for row in counted), min(row["n"] for row in counted) + 1
     audit_interface.notices.clear()
-    assert audit(audit_interface, "safe.stays", smallest) == ()
+    assert audit_interface.audit("safe.stays", smallest) == ()
     assert audit_interface.notices == []
-    found = audit(audit_interface, "safe.stays", k)
+    found = audit_interface.audit("safe.stays", k)
     assert found
     assert {one.kind for one in found} == {"minimal"}
     (said,) = audit_interface.notices
@@ -124,11 +121,11 @@ def test_an_audit_says_what_it_cannot_count(audit_interface: Interface, released
         assert row[0] < k
     audit_interface.notices.clear()
     if isinstance(audit_interface, ClientInterface):  # its result says that it is not complete
-        assert audit(audit_interface, "safe.stays", smallest, columns=["illness"]) == ()
+        assert audit_interface.audit("safe.stays", smallest, columns=["illness"]) == ()
         assert len(audit_interface.notices) == 1
     else:
         with pytest.raises(InputError, match="rows show no set, people might"):
-            audit(audit_interface, "safe.stays", smallest, columns=["illness"])
+            audit_interface.audit("safe.stays", smallest, columns=["illness"])
 
 
 def test_a_gate_counts_people(audit_interfaces: tuple[Interface, Interface], released: str) -> None:

@@ -1,7 +1,5 @@
 """Releases of one table that other sessions publish, refresh and drop at any moment, and many at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

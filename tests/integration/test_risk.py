@@ -1,14 +1,11 @@
 """Risk, identifying sets, suggestions and the test of k-anonymity agree with plain SQL, either way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from kanon_pg.audit.findings import IdentifyingSet, RiskFigures, Suggestion
-from tests.fixtures.audits import risk, suggest
 from tests.fixtures.interfaces import Interface
 
 
@@ -18,7 +15,7 @@ def one(interface: Interface, query: str) -> Any:
 
 
 def test_people_are_counted_where_they_are_declared(audit_interface: Interface) -> None:
-    (found,) = risk(audit_interface, "of_persons")
+    (found,) = audit_interface.risk("of_persons")
     people, classes = one(
         audit_interface,
         "select (select count(distinct person) from of_persons), count(*)"
@@ -49,7 +46,7 @@ def clinic(audit_interfaces: tuple[Interface, Interface]) -> Iterator[None]:
 
 def test_nothing_is_declared_but_the_statement_is_told(audit_interface: Interface, clinic: None) -> None:
     audit_interface.notices.clear()
-    suggest(audit_interface, "clinic")
+    audit_interface.suggest("clinic")
     (notice,) = [notice for notice in audit_interface.notices if notice.startswith("Nothing was declared.")]
     statement = notice.partition("To do as proposed: ")[2]
     assert "entity => 'insurance_number'" in statement

@@ -1,7 +1,5 @@
 """Cancelling, timeouts and limits take effect within a second in every phase, and leave no trace."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

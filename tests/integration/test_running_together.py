@@ -1,7 +1,5 @@
 """Several sessions at once: calls for one release queue, others run in parallel, readers notice nothing."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What a release shows depends on its table, whatever sessions have set: all types, and all settings."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What a release publishes unchanged beside suppressed cells is refused, said, or found by audits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What psql shows of an error: message, detail, hint, and one line that names the function."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

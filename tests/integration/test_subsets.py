@@ -1,7 +1,5 @@
 """Releases by any m columns, through both interfaces: what they say, keep and refuse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

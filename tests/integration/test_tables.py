@@ -1,7 +1,5 @@
 """CSV files become tables that hold what they say, and releases become files that hold what they show."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

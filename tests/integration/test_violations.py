@@ -1,7 +1,5 @@
 """The view that monitoring polls: what it shows, with whose rights, and what it must not run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

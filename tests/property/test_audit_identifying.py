@@ -1,7 +1,5 @@
 """Identifying sets and risk, against counting every subset by hand."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import combinations, count

@@ -1,7 +1,5 @@
 """All minimal violating sets, against trying every subset of the columns."""
 
-from __future__ import annotations
-
 from itertools import combinations, count
 
 import pytest
@@ -13,7 +11,6 @@ from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import (
     classes_by_hand,
-    is_anonymous,
     minimal_by_hand,
     people_by_hand,
     read,
@@ -78,26 +75,6 @@ def test_what_is_known_when_time_is_over(table, k, looks, most):
         assert set(found.sets) == set(every)
     if found.minimum is not None:
         assert found.minimum == len(every[0])
-
-
-@quick
-@given(tables(), KS)
-def test_lemma_1_removing_columns_keeps_a_table_anonymous(table, k):
-    rows, people = table
-    read_rows = read(rows, people)
-    assert is_anonymous(read_rows, k) == (not violates(rows, range(len(rows[0])), k, people))
-    for columns in combinations(range(len(rows[0])), max(1, len(rows[0]) // 2)):
-        for fewer in combinations(columns, len(columns) - 1):
-            assert is_anonymous(read_rows, k, fewer) or not is_anonymous(read_rows, k, columns)
-
-
-@quick
-@given(tables(), KS)
-def test_the_whole_table_decides_for_all_subsets(table, k):
-    rows, people = table
-    table = read(rows, people)
-    subsets = [c for size in range(len(rows[0]) + 1) for c in combinations(range(len(rows[0])), size)]
-    assert is_anonymous(table, k) == all(is_anonymous(table, k, columns) for columns in subsets)
 
 
 @quick

@@ -1,7 +1,5 @@
 """Certificates as files: the program in docs/ accepts what is written, and finds lies."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -23,7 +21,7 @@ from kanon_pg.worker.certifier import certify
 from kanon_pg.worker.patterns import parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.registry import solve
-from tests.fixtures.brute_force import brute_force
+from tests.fixtures.brute_force import brute_force, single_rows
 from tests.fixtures.certificates import PROGRAM, certified, checker, task_of
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples
@@ -84,8 +82,7 @@ def test_an_accepted_bound_is_no_higher_than_the_optimum(case):
     vectors = parse_patterns({} if patterns is None else patterns, table.columns).vectors
     assume(vectors.size**table.total_rows <= 5_000)
     found = certified(row_types, solved(*case), k, patterns=patterns)
-    item = np.repeat(np.arange(len(table)), table.rows)
-    optimum = brute_force(table.divide(item, np.ones(item.size, dtype=np.int64)), vectors, k)
+    optimum = brute_force(single_rows(table), vectors, k)
     assert found["lower_bound"] <= optimum + 1e-9
 
 
@@ -97,8 +94,7 @@ def test_whatever_prices_are_accepted_prove_no_more_than_the_optimum(case, data)
     table = RowTypeTable.from_packed(row_types)
     vectors = parse_patterns({} if patterns is None else patterns, table.columns).vectors
     assume(vectors.size**table.total_rows <= 5_000)
-    item = np.repeat(np.arange(len(table)), table.rows)
-    optimum = brute_force(table.divide(item, np.ones(item.size, dtype=np.int64)), vectors, k)
+    optimum = brute_force(single_rows(table), vectors, k)
     found = certified(row_types, solved(*case), k, patterns=patterns)
     for line in found["row_types"]:
         line[0] = data.draw(st.integers(-4, 12)) * 250_000

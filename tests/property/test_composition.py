@@ -3,8 +3,6 @@
 The attacker reads the views alone (`tests.fixtures.versions`), and counts by brute force.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Solutions from prices under privacy models satisfy k and the models, and cost no less than proven."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The exact search against trying everything, on random small tables."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 
@@ -18,7 +16,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from kanon_pg.worker.solvers.heuristics import search_greedily
-from tests.fixtures.brute_force import brute_force
+from tests.fixtures.brute_force import brute_force, single_rows
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 
@@ -45,15 +43,6 @@ def tables(draw, most_rows, most_patterns, has_entity=False):
     k = draw(st.integers(2, 3))
     assume(table.total_people >= k)
     return rows, people, table, mask, k
-
-
-def row_by_row(table):
-    """Return the table with one row type per row, whose rows may then have different vectors."""
-    if table.has_entity:
-        return table
-    return table.divide(
-        np.repeat(np.arange(len(table)), table.rows), np.ones(table.total_rows, dtype=np.int64)
-    )
 
 
 def cost_of(table, solution):
@@ -90,7 +79,7 @@ def is_allowed(table, parts, request):
 
 def least_cost(table, mask, request):
     """Try all assignments of vectors to rows, or to row types of people told apart by an entity."""
-    single = row_by_row(table)
+    single = table if table.has_entity else single_rows(table)
     costs = dict(zip(mask.vectors.tolist(), mask.costs().tolist(), strict=True))
     best = math.inf
     for vectors in product(costs, repeat=len(single)):
@@ -116,41 +105,27 @@ def check(table, mask, request, found, least):
     assert found.lower_bound == pytest.approx(least)
 
 
+@pytest.mark.parametrize(("has_entity", "most_rows"), [(False, 9), (True, 12)], ids=["rows", "people"])
 @careful
-@given(tables(most_rows=9, most_patterns=4))
-def test_rows_of_a_type_are_divided_where_that_suppresses_least(drawn):
-    _, _, table, mask, k = drawn
-    single = row_by_row(table)
+@given(data=st.data())
+def test_rows_of_a_type_are_divided_where_that_suppresses_least_unless_people_are_told_apart(
+    has_entity, most_rows, data
+):
+    _, _, table, mask, k = data.draw(tables(most_rows, 4, has_entity))
+    single = table if has_entity else single_rows(table)
     assume(mask.vectors.size ** len(single) <= 20_000)
     request = SolveRequest(k=k)
-    check(
-        table,
-        mask,
-        request,
-        search_exactly(table, mask, request, Clock()),
-        brute_force(single, mask.vectors, k),
-    )
+    found = search_exactly(table, mask, request, Clock())
+    check(table, mask, request, found, brute_force(single, mask.vectors, k))
 
 
-@careful
-@given(tables(most_rows=12, most_patterns=4, has_entity=True))
-def test_people_told_apart_are_counted_once_and_row_types_stay_whole(drawn):
-    _, _, table, mask, k = drawn
-    assume(mask.vectors.size ** len(table) <= 20_000)
-    request = SolveRequest(k=k)
-    check(
-        table,
-        mask,
-        request,
-        search_exactly(table, mask, request, Clock()),
-        brute_force(table, mask.vectors, k),
-    )
-
-
-@careful
-@given(tables(most_rows=6, most_patterns=3), st.booleans(), st.data())
-def test_limits_for_classes_and_both_rules_for_the_rest_are_kept(drawn, rest_may_be_small, data):
-    _, _, table, mask, k = drawn
+@pytest.mark.parametrize(("has_entity", "most_rows"), [(False, 6), (True, 7)], ids=["rows", "people"])
+@few
+@given(rest_may_be_small=st.booleans(), data=st.data())
+def test_limits_for_classes_and_both_rules_for_the_rest_are_kept(
+    has_entity, most_rows, rest_may_be_small, data
+):
+    _, _, table, mask, k = data.draw(tables(most_rows, 3, has_entity))
     fewest = data.draw(st.one_of(st.none(), st.integers(1, 3)))
     most = data.draw(st.one_of(st.none(), st.integers(fewest or 1, 3)))
     request = SolveRequest(k=k, rest_may_be_small=rest_may_be_small, fewest_classes=fewest, most_classes=most)
@@ -163,23 +138,10 @@ def test_limits_for_classes_and_both_rules_for_the_rest_are_kept(drawn, rest_may
 
 
 @few
-@given(tables(most_rows=7, most_patterns=3, has_entity=True), st.booleans(), st.integers(1, 3))
-def test_limits_for_classes_are_kept_with_people_told_apart(drawn, rest_may_be_small, fewest):
-    _, _, table, mask, k = drawn
-    request = SolveRequest(k=k, rest_may_be_small=rest_may_be_small, fewest_classes=fewest)
-    least = least_cost(table, mask, request)
-    if math.isinf(least):
-        with pytest.raises(InfeasibleError):
-            search_exactly(table, mask, request, Clock())
-    else:
-        check(table, mask, request, search_exactly(table, mask, request, Clock()), least)
-
-
-@few
 @given(tables(most_rows=9, most_patterns=4))
 def test_prices_strike_out_nothing_that_an_optimum_needs(drawn):
     _, _, table, mask, k = drawn
-    single = row_by_row(table)
+    single = single_rows(table)
     assume(mask.vectors.size ** len(single) <= 20_000)
     request = SolveRequest(k=k)
     prices = raise_prices(table, mask.vectors, k, Clock()).prices

@@ -1,7 +1,5 @@
 """A plain refresh of a generalized release, after any change, shows no small class and no foreign node."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whatever the values are, builders make hierarchies that hold their values and nest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """No bound by prices under hierarchies exceeds the optimum, and hierarchies cost no more than suppression."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings

@@ -1,13 +1,10 @@
 """Exact search under privacy models finds what trying everything finds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.classes import classes_of
@@ -17,27 +14,11 @@ from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
 from kanon_pg.worker.verification.recount import recount, require_k, require_models
-from tests.fixtures.brute_force import brute_force
-from tests.fixtures.diversity import pack_sensitive, types_of
+from tests.fixtures.brute_force import brute_force, single_rows
+from tests.fixtures.diversity import MODELS, pack_sensitive, types_of
 from tests.fixtures.examples import examples
 
 quick = settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
-
-MODELS = [
-    PrivacyModels(p=2),
-    PrivacyModels(l=2),
-    PrivacyModels(l=3),
-    PrivacyModels(l=2, diversity="entropy"),
-    PrivacyModels(l=3, diversity="distinct"),
-    PrivacyModels(t=0.35),
-    PrivacyModels(t=0.25, distance="ordered"),
-    PrivacyModels(l=2, p=3, t=0.5),
-]
-
-
-def one_type_per_row(types, position):
-    """Return the table with one row type per row, so that brute force may divide equal rows."""
-    return types.divide(np.array(position), np.ones(len(position), dtype=np.int64))
 
 
 @st.composite
@@ -73,7 +54,7 @@ def test_divided_row_types_reach_the_optimum_of_single_rows(models, table):
     packed = pack_sensitive(rows, secrets, ordered=True)
     types = RowTypeTable.from_packed(packed)
     mask = parse_patterns({}, types.columns)
-    optimum = brute_force(one_type_per_row(types, types_of(rows, secrets)), mask.vectors, k, models)
+    optimum = brute_force(single_rows(types), mask.vectors, k, models)
     solved(packed, types, mask, k, models, optimum)
 
 

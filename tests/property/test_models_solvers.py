@@ -1,13 +1,10 @@
 """What must be true of every solution under privacy models, on random small tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.classes import classes_of
@@ -17,24 +14,12 @@ from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solvers.heuristics import repair_and_improve, search_greedily
 from kanon_pg.worker.verification.recount import recount, require_k, require_models
-from tests.fixtures.brute_force import brute_force
-from tests.fixtures.diversity import pack_sensitive, types_of, violated
+from tests.fixtures.brute_force import brute_force, single_rows
+from tests.fixtures.diversity import MODELS, pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
 
 quick = settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
 
-MODELS = [
-    PrivacyModels(p=2),
-    PrivacyModels(p=3),
-    PrivacyModels(l=2),
-    PrivacyModels(l=3),
-    PrivacyModels(l=2, diversity="entropy"),
-    PrivacyModels(l=3, diversity="distinct"),
-    PrivacyModels(t=0.2),
-    PrivacyModels(t=0.4),
-    PrivacyModels(t=0.25, distance="ordered"),
-    PrivacyModels(l=2, p=3, t=0.5),
-]
 WEIGHTS = st.sampled_from([1.0, 1.0, 0.5, 2.0])
 
 
@@ -100,12 +85,7 @@ def test_every_class_has_k_people_and_satisfies_the_models(models, table):
 @given(table=tables(most_rows=6, most_columns=2))
 def test_bound_optimum_and_solution_are_in_this_order(models, table):
     _, types, mask = prepared(table)
-    position = types_of(table[0], table[1])
-    single = (
-        types
-        if types.has_entity
-        else types.divide(np.array(position), np.ones(len(position), dtype=np.int64))
-    )
+    single = types if types.has_entity else single_rows(types)
     optimum = brute_force(single, mask.vectors, table[-1], models)
     found = found_or_infeasible(table, types, mask, models)
     if found is None:

@@ -4,8 +4,6 @@ The attacker has every version that was ever published and knows each row by its
 one row in all of them (`tests.fixtures.versions`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field

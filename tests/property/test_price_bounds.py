@@ -1,7 +1,5 @@
 """No certified bound exceeds the optimum, on random small tables of every kind."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
 from kanon_pg.worker.verification.certificate import certified_bound
-from tests.fixtures.brute_force import brute_force
+from tests.fixtures.brute_force import brute_force, single_rows
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 
@@ -41,12 +39,6 @@ def cases(draw, with_people):
     return packed, table, mask.vectors, draw(st.integers(2, 4))
 
 
-def optimum_of(table, vectors, k):
-    """Return the optimum of a table without an entity; rows of one row type may be divided."""
-    item = np.repeat(np.arange(len(table)), table.rows)
-    return brute_force(table.divide(item, np.ones(item.size, dtype=np.int64)), vectors, k)
-
-
 @checked
 @given(case=cases(with_people=False))
 def test_bounds_do_not_exceed_the_optimum_of_divided_row_types(case):
@@ -55,7 +47,7 @@ def test_bounds_do_not_exceed_the_optimum_of_divided_row_types(case):
     found = raise_prices(table, vectors, k, Clock(), steps=200)
     bound = certified_bound(packed, vectors, k, found.prices)
     assert bound is not None
-    assert bound <= optimum_of(table, vectors, k) + ROUNDING
+    assert bound <= brute_force(single_rows(table), vectors, k) + ROUNDING
     assert bound >= (cheapest_reach(table, vectors, k, Clock()) * table.rows).sum() - 1e-4
 
 
@@ -79,6 +71,6 @@ def test_whatever_prices_are_accepted_prove_no_more_than_the_optimum(case, data)
     drawn = data.draw(st.lists(price, min_size=len(table), max_size=len(table)))
     prices = np.array(drawn, dtype=np.int64)
     bound = certified_bound(packed, vectors, k, prices)
-    optimum = optimum_of(table, vectors, k)
+    optimum = brute_force(single_rows(table), vectors, k)
     assert bound is None or bound <= optimum + ROUNDING
     assert bound is not None or prices.any()

@@ -1,7 +1,5 @@
 """Where people have several rows no class gains more than is claimed, and no bound exceeds the optimum."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bounds by prices that use privacy models never exceed the optimum; gains are those of some class."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -21,27 +19,14 @@ from kanon_pg.worker.solvers.refinement.diving_under_models import _whole_rows
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from kanon_pg.worker.verification.class_demands import NO_CLASS, PricedRows, class_demands
 from kanon_pg.worker.verification.demanded_classes import greatest_gain
-from tests.fixtures.brute_force import brute_force
-from tests.fixtures.diversity import pack_sensitive, types_of, violated
+from tests.fixtures.brute_force import brute_force, single_rows
+from tests.fixtures.diversity import MODELS, pack_sensitive, violated
 from tests.fixtures.examples import examples
 
 checked = settings(
     max_examples=examples(25),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-
-MODELS = [
-    PrivacyModels(p=2),
-    PrivacyModels(p=3),
-    PrivacyModels(l=2),
-    PrivacyModels(l=3),
-    PrivacyModels(l=2, diversity="entropy"),
-    PrivacyModels(l=3, diversity="distinct"),
-    PrivacyModels(t=0.2),
-    PrivacyModels(t=0.4),
-    PrivacyModels(t=0.25, distance="ordered"),
-    PrivacyModels(l=2, p=3, t=0.5),
-]
 
 EXACT = [models for models in MODELS if models.t is None and models.diversity != "entropy"]
 """Models under which the greatest gain is that of a class, not of one that is nearly allowed."""
@@ -71,17 +56,17 @@ def proven(packed, types, k, models, target=np.inf):
     return bound
 
 
+@pytest.mark.parametrize("sensitive", [1, 2], ids=["one column", "two columns"])
 @pytest.mark.parametrize("models", MODELS, ids=str)
 @checked
-@given(table=tables())
-def test_bounds_do_not_exceed_the_optimum_of_divided_row_types(models, table):
-    rows, secrets, k = table
+@given(data=st.data())
+def test_bounds_do_not_exceed_the_optimum_of_divided_row_types(models, sensitive, data):
+    rows, secrets, k = data.draw(tables(sensitive))
     packed = pack_sensitive(rows, secrets, ordered=True)
     types = RowTypeTable.from_packed(packed)
     vectors = all_patterns(types.columns).vectors
     assume(types.total_people >= k and vectors.size ** len(rows) <= MOST)
-    single = types.divide(np.array(types_of(rows, secrets)), np.ones(len(rows), dtype=np.int64))
-    optimum = brute_force(single, vectors, k, models)
+    optimum = brute_force(single_rows(types), vectors, k, models)
     assert np.isinf(optimum) or proven(packed, types, k, models) <= optimum + ROUNDING
 
 
@@ -97,20 +82,6 @@ def test_bounds_do_not_exceed_the_optimum_where_people_have_several_rows(models,
     vectors = all_patterns(types.columns).vectors
     assume(types.total_people >= k and vectors.size ** len(types) <= MOST)
     optimum = brute_force(types, vectors, k, models)
-    assert np.isinf(optimum) or proven(packed, types, k, models) <= optimum + ROUNDING
-
-
-@pytest.mark.parametrize("models", MODELS, ids=str)
-@checked
-@given(table=tables(sensitive=2))
-def test_bounds_do_not_exceed_the_optimum_with_two_sensitive_columns(models, table):
-    rows, secrets, k = table
-    packed = pack_sensitive(rows, secrets, ordered=True)
-    types = RowTypeTable.from_packed(packed)
-    vectors = all_patterns(types.columns).vectors
-    assume(types.total_people >= k and vectors.size ** len(rows) <= MOST)
-    single = types.divide(np.array(types_of(rows, secrets)), np.ones(len(rows), dtype=np.int64))
-    optimum = brute_force(single, vectors, k, models)
     assert np.isinf(optimum) or proven(packed, types, k, models) <= optimum + ROUNDING
 
 
@@ -165,8 +136,7 @@ def test_whatever_prices_are_accepted_prove_no_more_than_the_optimum(models, tab
     prices = [PRICE_UNIT // 2 * data.draw(st.integers(-6, 6)) for _ in range(len(types))]
     bound = certified_bound(packed, vectors, k, np.array(prices), models=models)
     assume(bound is not None and bound > 0)
-    single = types.divide(np.array(types_of(rows, secrets)), np.ones(len(rows), dtype=np.int64))
-    assert bound <= brute_force(single, vectors, k, models) + ROUNDING
+    assert bound <= brute_force(single_rows(types), vectors, k, models) + ROUNDING
 
 
 @pytest.mark.parametrize("models", MODELS, ids=str)
@@ -226,9 +196,7 @@ def test_rows_without_which_others_cannot_stay_have_prices_below_0():
     found = raise_prices(types, vectors, 2, Clock(), models=PrivacyModels(l=2), target=2.0)
     assert found.prices.min() < 0
     assert certified_bound(packed, vectors, 2, found.prices, models=PrivacyModels(l=2)) == 2.0
-    item = np.array(types_of(rows, secrets))
-    single = types.divide(item, np.ones(item.size, dtype=np.int64))
-    assert brute_force(single, vectors, 2, PrivacyModels(l=2)) == 2.0
+    assert brute_force(single_rows(types), vectors, 2, PrivacyModels(l=2)) == 2.0
 
 
 def test_a_distance_that_is_ignored_proves_less():

@@ -1,7 +1,5 @@
 """Privacy models computed by kernels equal the definitions, written out naively in Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,5 @@
 """What must be true of every generalized solution, on random small tables with random hierarchies."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """A plain refresh after any change of the base table, or of the mapping, never shows a class below k."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

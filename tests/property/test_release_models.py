@@ -1,7 +1,5 @@
 """Releases with divided row types, under privacy models: what they publish, and what a refresh may show."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.privacy_models import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InfeasibleError
-from tests.fixtures.analyses import measure
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.examples import examples
 from tests.fixtures.interfaces import Interface
@@ -121,7 +118,7 @@ def check_what_readers_see(
 
 
 def check_measures(interface: Interface, columns: Sequence[str], models: PrivacyModels) -> None:
-    found = measure(interface, "safe.base", QUASI, list(columns))
+    found = interface.measure("safe.base", QUASI, list(columns))
     assert found.k >= K
     assert found.p is not None
     assert found.p >= (models.p or 0)

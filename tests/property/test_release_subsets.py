@@ -1,7 +1,5 @@
 """k people for every m columns: solved, published, and after plain refreshes, counted in Python."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """Whatever the table: its release has all of its rows, and every class of it has k people."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Grouping the values of one attribute: each theorem's bound, and the optimum by brute force."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What must be true of every solution, on random small tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -18,7 +16,7 @@ from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.registry import solve
-from tests.fixtures.brute_force import brute_force
+from tests.fixtures.brute_force import brute_force, single_rows
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import masks, pack, solution_of
 
@@ -122,12 +120,6 @@ def test_the_order_of_columns_changes_no_bound_and_gives_a_valid_solution(table,
     check(turned, turned_names, people, weights, patterns, k, other)
 
 
-def one_type_per_row(whole, rows):
-    """Return the table of a person per row, so that rows of one type can be told apart."""
-    position = np.array([list(dict.fromkeys(rows)).index(row) for row in rows])
-    return whole.divide(position, np.ones(len(rows), dtype=np.int64))
-
-
 @pytest.mark.parametrize("method", GENERAL)
 @quick
 @given(table=tables(most_rows=6, most_columns=2))
@@ -138,7 +130,7 @@ def test_bound_optimum_and_solution_are_in_this_order(method, table):
     outcome = solve(packed, SolveRequest(k, method, patterns=patterns))
     whole = RowTypeTable.from_packed(packed)
     mask = parse_patterns({} if patterns is None else patterns, whole.columns)
-    optimum = brute_force(whole if people else one_type_per_row(whole, rows), mask.vectors, k)
+    optimum = brute_force(whole if people else single_rows(whole), mask.vectors, k)
     assert outcome.lower_bound <= optimum + 1e-9
     assert outcome.weighted_cost >= optimum - 1e-9
     assert not outcome.optimal or outcome.weighted_cost == pytest.approx(optimum)

@@ -1,7 +1,5 @@
 """What an attack is: the statements of an attacker, the secret they are after, and what may come back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum

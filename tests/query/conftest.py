@@ -1,7 +1,5 @@
 """The hospital in each of its worlds, on the tests' server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any

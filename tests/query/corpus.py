@@ -1,7 +1,5 @@
 """The whole corpus: every attack, by class."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from tests.query.attacks import (

@@ -4,8 +4,6 @@ Queries to the hospital of `schema.sql` stand in `workload`, those to the regist
 `workload/registers`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """What the hospital of `schema.sql` declares: which tables hold people, and which role each column plays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

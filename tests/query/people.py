@@ -4,8 +4,6 @@ An attack works if it tells two worlds apart that are equal in everything except
 world is made from the same draws, and the victim is put into it last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta

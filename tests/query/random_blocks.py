@@ -4,8 +4,6 @@ There are patients, each a person; visits, linked to them; and wards, about nobo
 and few values, so that groups are about as large as k.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random

@@ -1,7 +1,5 @@
 """What the registers of `registers.sql` declare: four trades whose analysts ask the honest workload."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.query.hospital import Declaration

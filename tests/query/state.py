@@ -1,7 +1,5 @@
 """What an attack could leave behind: in the database, in the server, in the session, in files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

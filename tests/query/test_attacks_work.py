@@ -1,7 +1,5 @@
 """The attacks are real: on a server without a guard they tell the victim's secret."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.query.cases import Attack, Channel, Via, flat

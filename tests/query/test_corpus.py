@@ -1,7 +1,5 @@
 """The corpus is complete: every class of attack has several cases, every case says what it wants."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import psycopg

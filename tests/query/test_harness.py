@@ -1,7 +1,5 @@
 """The harness complains about interfaces that let attacks through, and about nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

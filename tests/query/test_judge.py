@@ -5,8 +5,6 @@ says, no difference of two allowed figures moves with the secrets of fewer than 
 tables that do not change is the same whatever the secrets are.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction

@@ -3,8 +3,6 @@
 It shows that an attack would work, so that a test of its refusal means something.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Casts and checks that the owner of a type made are never run by what kanon does with such a table."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.fixtures.dividing_solver import dividing

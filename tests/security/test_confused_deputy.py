@@ -3,8 +3,6 @@
 The attacker is a curator who owns a schema and may read nothing of the victim's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count

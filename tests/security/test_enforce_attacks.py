@@ -1,7 +1,5 @@
 """Every attack of the corpus, through the functions of a real server, in its two worlds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """What a session can see of a query beside its answer: blocks that were read, counters, locks, notices."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

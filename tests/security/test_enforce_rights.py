@@ -1,7 +1,5 @@
 """Nobody gets more through queries than they may: deputies, own objects, roles, exchanged tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from typing import Any

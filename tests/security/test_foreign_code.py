@@ -6,8 +6,6 @@ leaves what it got in locks that belong to the session and that no rollback remo
 from the catalog before and after.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Set
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Arguments that are valid for SQL and beyond what Python takes for granted end in a sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.db.psycopg_adapter import mapped_errors

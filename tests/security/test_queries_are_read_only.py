@@ -3,8 +3,6 @@
 The checker lets no such function into a query; this is what holds if one were let in, on every version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Who reaches what of a release: attacks by an analyst and by curators, and what owners do without help."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What no argument publishes, and what a reader cannot learn from how cells are stored."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import psycopg

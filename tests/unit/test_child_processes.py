@@ -1,7 +1,5 @@
 """Native code that overruns its time is ended, and takes neither the solution nor a process with it."""
 
-from __future__ import annotations
-
 import os
 import random
 import select

@@ -1,7 +1,5 @@
 """Every place that names the versions that were tried names the same."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON arguments: what is nested too deeply is refused alike by every version of Python."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.db.operation import read_json

@@ -1,7 +1,5 @@
 """One name, one thing: classes of the package do not share names, and docstrings name classes that exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The script that runs a command in another Debian says so, and does nothing, where it cannot."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

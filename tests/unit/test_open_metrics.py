@@ -1,7 +1,5 @@
 """Metrics are read by the library's own parser, whatever names are; what is unknown has no sample."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What follows from the one description of an operation: its SQL functions, their calls, its command."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

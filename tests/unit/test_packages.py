@@ -1,7 +1,5 @@
 """What packagers and registries read about this project is valid, and says what the package says."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What the first call of a session imports inside the server: little, and cancelling is noticed meanwhile."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What hosting sites read of the project is what they take, and what the package says of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

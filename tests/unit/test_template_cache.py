@@ -1,7 +1,5 @@
 """What is kept of compiled templates changes no statement, and nobody else can put something in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

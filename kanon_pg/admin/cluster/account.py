@@ -23,17 +23,12 @@ ROOT = 0
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """An account of the operating system.
-
-    Parameters
-    ----------
-    uid, gid : int
-        Numbers of the user and of its main group.
-    """
+    """An account of the operating system."""
 
     name: str
     uid: int
     gid: int
+    """`uid`, `gid`: numbers of the user and of its main group."""
 
     def run(self, command: Sequence[str | Path], *, folder: Path, text: str | None = None) -> str:
         """Run a program as this account and return what it printed.
@@ -161,7 +156,7 @@ _UNFIT = set(b",'\"\\\n")
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a cluster, if it is one.
+    """Return the name, which names a folder; refuse any but 1 to 40 of a to z, digits, ``_`` and ``-``.
 
     Raises
     ------

@@ -26,24 +26,16 @@ _SECONDS_BETWEEN_LOOKS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A running server, as its lock file describes it.
-
-    Parameters
-    ----------
-    pid : int
-        Process id of the postmaster.
-    port : int
-        Number in the socket's name and TCP port.
-    socket_folder : Path
-        Folder of the Unix socket.
-    tcp : bool
-        Whether it listens on TCP.
-    """
+    """A running server, as its lock file describes it."""
 
     pid: int
+    """Process id of the postmaster."""
     port: int
+    """Number in the socket's name and TCP port."""
     socket_folder: Path
+    """Folder of the Unix socket."""
     tcp: bool
+    """Whether it listens on TCP."""
 
 
 def running_server(data: Path) -> RunningServer | None:
@@ -213,19 +205,13 @@ _PSQL_OPTIONS = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set
 
 @dataclass(frozen=True, slots=True)
 class ServerInstance:
-    """A server's folder. Callers make sure that no two of them work on it at once.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds the data folder, the log and, if its path is short enough, the socket.
-    settings : mapping
-        PostgreSQL settings in place of the usual ones.
-    """
+    """A server's folder. Callers make sure that no two of them work on it at once."""
 
     folder: Path
+    """Holds the data folder, the log and, if its path is short enough, the socket."""
     account: ServerAccount
     settings: Mapping[str, str] = field(default_factory=dict)
+    """PostgreSQL settings in place of the usual ones."""
 
     @property
     def data(self) -> Path:

@@ -22,21 +22,14 @@ SET_UP_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class ServerPrograms:
-    """One installed PostgreSQL.
-
-    Parameters
-    ----------
-    major : int
-        Major version, such as 15.
-    folder : Path
-        Folder of ``initdb``, ``pg_ctl``, ``postgres`` and ``psql``.
-    libraries : Path
-        Folder of the server's loadable modules.
-    """
+    """One installed PostgreSQL."""
 
     major: int
+    """Major version, such as 15."""
     folder: Path
+    """Folder of ``initdb``, ``pg_ctl``, ``postgres`` and ``psql``."""
     libraries: Path
+    """Folder of the server's loadable modules."""
 
     @property
     def has_python(self) -> bool:
@@ -86,7 +79,7 @@ def _from_pg_config() -> list[ServerPrograms]:
 
 
 def newest_with_python(debian_servers: Path = DEBIAN_SERVERS) -> ServerPrograms:
-    """Return the newest server that has PL/Python.
+    """Return the newest server that has PL/Python; where there is none, the error says what was found.
 
     Raises
     ------

@@ -25,30 +25,21 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """Facts about a private server.
-
-    Parameters
-    ----------
-    server_user : str
-        Account of the operating system that runs it.
-    major : int or None
-        Major version of PostgreSQL, None if absent.
-    pid : int or None
-        Process id, None unless it runs.
-    dsn : str or None
-        How to connect through its socket, None unless it runs.
-    tcp_port : int or None
-        Its port on 127.0.0.1, None unless it listens there.
-    """
+    """Facts about a private server."""
 
     name: str
     state: State
     folder: Path
     server_user: str
+    """Account of the operating system that runs it."""
     major: int | None = None
+    """Major version of PostgreSQL, None if absent."""
     pid: int | None = None
+    """Process id, None unless it runs."""
     dsn: str | None = None
+    """How to connect through its socket, None unless it runs."""
     tcp_port: int | None = None
+    """Its port on 127.0.0.1, None unless it listens there."""
 
 
 DATABASE = "kanon"
@@ -117,7 +108,7 @@ class Cluster:
         return running
 
     def dsn(self, database: str = DATABASE) -> str:
-        """Return how to connect through the socket, as a URI.
+        """Return how to connect through the socket of the running server, as a URI.
 
         Raises
         ------
@@ -127,7 +118,7 @@ class Cluster:
         return self.instance.dsn(self._running(), database)
 
     def tcp_dsn(self, database: str = DATABASE) -> str:
-        """Return how to connect over TCP, as a URI with the password.
+        """Return how to connect over TCP, if the running server listens there, as a URI with the password.
 
         Raises
         ------
@@ -143,7 +134,7 @@ class Cluster:
         return self.instance.tcp_dsn(running, database)
 
     def client_environment(self) -> dict[str, str]:
-        """Return the variables that make any PostgreSQL client connect to this server by default.
+        """Return the variables that make any PostgreSQL client connect to this running server by default.
 
         Raises
         ------

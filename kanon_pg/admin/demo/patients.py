@@ -25,29 +25,20 @@ from kanon_pg.db.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class Ward:
-    """A ward and whom it treats.
-
-    Parameters
-    ----------
-    age, spread : float
-        Age at which it treats most, and the standard deviation around it, in years.
-    weight : float
-        Relative number of admissions at that age.
-    cost : float
-        Median cost of an admission.
-    diagnoses : list of str
-        From the most frequent to the rarest.
-    only : str, optional
-        The one sex it treats.
-    """
+    """A ward and whom it treats."""
 
     name: str
     age: float
     spread: float
+    """`age`, `spread`: age at which it treats most, and the standard deviation around it, in years."""
     weight: float
+    """Relative number of admissions at that age."""
     cost: float
+    """Median cost of an admission."""
     diagnoses: list[str]
+    """From the most frequent to the rarest."""
     only: str | None = None
+    """The one sex it treats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +55,21 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class HomeRegion:
-    """Everything the generator draws from.
-
-    Parameters
-    ----------
-    first_names : dict
-        By sex, 'F' and 'M'.
-    zip_codes : list of str
-        From the largest town to the smallest village.
-    sexes, ethnicities : dict
-        Shares in the whole region; they sum to 1.
-    ages : list of [from, to, weight]
-        Bands of age in years, with a weight per year of age.
-    diagnosis_sex : dict
-        The one sex of a diagnosis that only one has.
-    """
+    """Everything the generator draws from."""
 
     first_names: dict[str, Names]
+    """By sex, 'F' and 'M'."""
     last_names: Names
     zip_codes: list[str]
+    """From the largest town to the smallest village."""
     sexes: dict[str, float]
     ethnicities: dict[str, float]
+    """`sexes`, `ethnicities`: shares in the whole region; they sum to 1."""
     ages: list[list[float]]
+    """Bands of age in years: from, to, and a weight per year of age."""
     wards: tuple[Ward, ...]
     diagnosis_sex: dict[str, str]
+    """The one sex of a diagnosis that only one has."""
 
 
 @cache

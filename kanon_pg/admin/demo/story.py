@@ -28,37 +28,25 @@ _BARE = ("--quiet", "--tuples-only", "--no-align")
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A statement and psql's answer.
-
-    Parameters
-    ----------
-    prompt : str
-        psql's prompt: the database, and whether it is a superuser (``#``) who asks or not (``>``).
-    accepted : bool
-        Whether the server carried it out.
-    """
+    """A statement and psql's answer."""
 
     prompt: str
+    """psql's prompt: the database, and whether it is a superuser (``#``) who asks or not (``>``)."""
     sql: str
     output: str
     accepted: bool
+    """Whether the server carried it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Psql:
-    """psql for one person in one database.
-
-    Parameters
-    ----------
-    environment : mapping of str to str
-        PG* variables that name server, database and user.
-    superuser : bool
-        Whether the prompt shows one.
-    """
+    """psql for one person in one database."""
 
     program: Path
     environment: Mapping[str, str]
+    """PG* variables that name server, database and user."""
     superuser: bool = False
+    """Whether the prompt shows one."""
 
     def run(self, sql: str, *, expanded: bool = False) -> Exchange:
         """Run a statement and return what a person would have seen.
@@ -113,44 +101,29 @@ QUASI_IDENTIFIERS = "born, sex, zip, ethnicity"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A step of the demo.
-
-    Parameters
-    ----------
-    before : str
-        What the reader should know first.
-    exchanges : tuple of Exchange
-        What psql was asked and answered.
-    after : str
-        What it means.
-    broken : tuple of str
-        Claims of this scene that turned out false; empty if all is well.
-    """
+    """A step of the demo."""
 
     title: str
     before: str
+    """What the reader should know first."""
     exchanges: tuple[Exchange, ...]
+    """What psql was asked and answered."""
     after: str
+    """What it means."""
     broken: tuple[str, ...] = ()
+    """Claims of this scene that turned out false; empty if all is well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actors:
-    """Who runs SQL in the demo.
-
-    Parameters
-    ----------
-    owner : Psql
-        The owner of the hospital's database.
-    reader : Psql
-        Somebody who logs in as `READER`.
-    analyst : Psql
-        Somebody who logs in as `ANALYST`.
-    """
+    """Who runs SQL in the demo."""
 
     owner: Psql
+    """The owner of the hospital's database."""
     reader: Psql
+    """Somebody who logs in as `READER`."""
     analyst: Psql
+    """Somebody who logs in as `ANALYST`."""
 
 
 def claims(*made: tuple[bool, str]) -> tuple[str, ...]:

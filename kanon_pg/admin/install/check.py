@@ -47,41 +47,27 @@ _TRIAL_COLUMN = "a"
 
 @dataclass(frozen=True, slots=True)
 class CheckItem:
-    """One thing that was checked.
-
-    Parameters
-    ----------
-    item : str
-        What.
-    ok : bool
-        Whether it is as it must be.
-    hint : str or None
-        What to do if it is not as it must be.
-    """
+    """One thing that was checked."""
 
     item: str
+    """What."""
     ok: bool
+    """Whether it is as it must be."""
     detail: str
     hint: str | None = None
+    """What to do if it is not as it must be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Versions of the SQL objects and the server, and how the objects were made.
-
-    Parameters
-    ----------
-    sql : str or None
-        What is recorded; None if nothing that could be a version is.
-    server : str
-        The server's.
-    extension : str or None
-        Version of the extension; None if `kanon install` made the objects.
-    """
+    """Versions of the SQL objects and the server, and how the objects were made."""
 
     sql: str | None
+    """What is recorded; None if nothing that could be a version is."""
     server: str
+    """The server's."""
     extension: str | None
+    """Version of the extension; None if `kanon install` made the objects."""
 
     @property
     def installation(self) -> str:

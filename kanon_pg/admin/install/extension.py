@@ -52,23 +52,17 @@ _LIBPYTHON = re.compile(rb"libpython(3\.\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ServerFolders:
-    """Where a server has its extensions.
-
-    Parameters
-    ----------
-    shared : Path
-        What ``pg_config --sharedir`` prints.
-    libraries : Path
-        What ``pg_config --pkglibdir`` prints.
-    """
+    """Where a server has its extensions."""
 
     major: int
     shared: Path
+    """What ``pg_config --sharedir`` prints."""
     libraries: Path
+    """What ``pg_config --pkglibdir`` prints."""
 
 
 def folders_of(pg_config: Path) -> ServerFolders:
-    """Ask a server's ``pg_config``.
+    """Ask a server's ``pg_config``; refuse one that cannot be run, or does not answer like one.
 
     Raises
     ------

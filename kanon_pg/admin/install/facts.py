@@ -28,18 +28,12 @@ publish and of those who read."""
 
 @dataclass(frozen=True, slots=True)
 class MissingPart:
-    """Something that is missing, and how to get it.
-
-    Parameters
-    ----------
-    what : str
-        One sentence.
-    fix : str
-        What to do, ready to type where possible.
-    """
+    """Something that is missing, and how to get it."""
 
     what: str
+    """One sentence."""
     fix: str
+    """What to do, ready to type where possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,33 +200,24 @@ _VERSION = re.compile(r"\d+(\.\d+)+")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The row of ``kanon.version``, with defaults for what it does not say.
-
-    Parameters
-    ----------
-    version : str or None
-        Version of the SQL objects; None if nothing that could be one is recorded.
-    api_schema : str or None
-        Schema of the functions; None if nothing says where.
-    plpython, created_extension, created_api_schema : bool
-        Whether the functions exist in the server; whether the installation made plpython3u and the schema.
-    revoked_temporary, revoked_create_database : bool
-        Whether it took these rights from PUBLIC.
-    revoked_create_schemas : tuple of str
-        Schemas on which it took CREATE from PUBLIC.
-    damage : tuple of str
-        What is missing or cannot be read, a sentence each.
-    """
+    """The row of ``kanon.version``, with defaults for what it does not say."""
 
     version: str | None = None
+    """Version of the SQL objects; None if nothing that could be one is recorded."""
     api_schema: str | None = None
+    """Schema of the functions; None if nothing says where."""
     plpython: bool = False
     created_extension: bool = False
     created_api_schema: bool = False
+    """`plpython`, `created_extension`, `created_api_schema`: whether the functions exist in the server;
+    whether the installation made plpython3u and the schema."""
     revoked_temporary: bool = False
     revoked_create_database: bool = False
+    """`revoked_temporary`, `revoked_create_database`: whether it took these rights from PUBLIC."""
     revoked_create_schemas: tuple[str, ...] = ()
+    """Schemas on which it took CREATE from PUBLIC."""
     damage: tuple[str, ...] = ()
+    """What is missing or cannot be read, a sentence each."""
 
 
 def read_recorded(db: Database, facts: ServerFacts) -> Recorded:

@@ -37,34 +37,23 @@ DEFAULT_API_SCHEMA = "public"
 
 @dataclass(frozen=True, slots=True)
 class InstallReport:
-    """What an installation did.
-
-    Parameters
-    ----------
-    version : str
-        Version that is installed now.
-    previous_version : str or None
-        Version that was there before.
-    api_schema : str
-        Schema of the functions.
-    plpython : bool
-        Whether the functions exist in the server; otherwise only the client can work.
-    python_path : tuple of str
-        Folders that the server's Python searches first.
-    missing : tuple of MissingPart
-        Why the functions are not in the server, unless they were requested explicitly.
-    notes : tuple of str
-        What else the administrator should know.
-    """
+    """What an installation did."""
 
     database: str
     version: str
+    """Version that is installed now."""
     previous_version: str | None
+    """Version that was there before."""
     api_schema: str
+    """Schema of the functions."""
     plpython: bool
+    """Whether the functions exist in the server; otherwise only the client can work."""
     python_path: tuple[str, ...]
+    """Folders that the server's Python searches first."""
     missing: tuple[MissingPart, ...] = ()
+    """Why the functions are not in the server, unless they were requested explicitly."""
     notes: tuple[str, ...] = ()
+    """What else the administrator should know."""
 
 
 @dataclass(frozen=True, slots=True)

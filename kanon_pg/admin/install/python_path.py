@@ -153,21 +153,14 @@ Probe = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class SettledPath:
-    """The folders that the server will use.
-
-    Parameters
-    ----------
-    folders : tuple of str
-        In search order.
-    problems : tuple of MissingPart
-        Why they do not work; empty if they do.
-    note : str or None
-        What was copied, if anything.
-    """
+    """The folders that the server will use."""
 
     folders: tuple[str, ...]
+    """In search order."""
     problems: tuple[MissingPart, ...] = ()
+    """Why they do not work; empty if they do."""
     note: str | None = None
+    """What was copied, if anything."""
 
 
 def own_folders() -> list[str]:

@@ -27,22 +27,15 @@ _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
 
 @dataclass(frozen=True, slots=True)
 class UninstallReport:
-    """What uninstalling did.
-
-    Parameters
-    ----------
-    was_installed : bool
-        Whether there was anything to remove.
-    releases : tuple of str
-        Releases that were dropped.
-    notes : tuple of str
-        What was left and why.
-    """
+    """What uninstalling did."""
 
     database: str
     was_installed: bool
+    """Whether there was anything to remove."""
     releases: tuple[str, ...] = ()
+    """Releases that were dropped."""
     notes: tuple[str, ...] = ()
+    """What was left and why."""
 
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:

@@ -23,56 +23,38 @@ NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is counted for one figure: its set of known rows, and the fewest people that it needs.
-
-    Parameters
-    ----------
-    is_chosen : bool
-        Whether secret columns choose among the known rows.
-    """
+    """What is counted for one figure: its set of known rows, and the fewest people that it needs."""
 
     set: int
     needed: int
     is_chosen: bool
+    """Whether secret columns choose among the known rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """The SQL of a block.
-
-    Parameters
-    ----------
-    types : str
-        Returns one row with the type of each key ``k1`` ... and figure ``f1`` ...
-    text : str
-        Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no
-        rows), those of all rows as ``n0``, ``counts`` (of bucket and people of each figure in it) and
-        ``sketch``. Takes the seed of hashes; see `typed`.
-    channels : tuple of str
-        Of each set, in the order of the numbers in ``sketch``.
-    measures : tuple of Measure
-        One for each figure.
-    sets : int
-        How many sets of known rows there are; the first is that of all rows.
-    rounded : tuple of str or None
-        Of each set, the known column of which a rounded mean is shown (E3).
-    divides_people : bool
-        Whether everybody stands in one row of the answer at most.
-    secret_keys : tuple of int
-        Positions of keys that are secret columns.
-    chooses_secretly : bool
-        Whether secret columns choose rows.
-    """
+    """The SQL of a block."""
 
     types: str
+    """Returns one row with the type of each key ``k1`` ... and figure ``f1`` ..."""
     text: str
+    """Returns keys ``k1`` ..., figures ``f1`` ... (as text), people ``n1`` ... (`NOBODY` if there are no
+    rows), those of all rows as ``n0``, ``counts`` (of bucket and people of each figure in it) and ``sketch``.
+    Takes the seed of hashes; see `typed`."""
     channels: tuple[str, ...]
+    """Of each set, in the order of the numbers in ``sketch``."""
     measures: tuple[Measure, ...]
+    """One for each figure."""
     sets: int
+    """How many sets of known rows there are; the first is that of all rows."""
     rounded: tuple[str | None, ...]
+    """Of each set, the known column of which a rounded mean is shown (E3)."""
     divides_people: bool
+    """Whether everybody stands in one row of the answer at most."""
     secret_keys: tuple[int, ...]
+    """Positions of keys that are secret columns."""
     chooses_secretly: bool
+    """Whether secret columns choose rows."""
 
     def typed(self, kinds: Mapping[str, str]) -> str:
         """Return the text for the types of its keys and figures."""
@@ -121,9 +103,8 @@ class _Writer:
         """SQL of values of all rows of a table, with names."""
 
     def written(self) -> Guarded:
-        tables = [
-            f"rows AS {'MATERIALIZED ' if self.reads_twice() else ''}({self.rows.select(self.row_hashes())})"
-        ]
+        hashes = list(self.channels.values())[1:]
+        tables = [f"rows AS {'MATERIALIZED ' if self.reads_twice() else ''}({self.rows.select(hashes)})"]
         tables += self.shown_tables()
         if self.chooses:
             tables += self.known_tables()
@@ -160,9 +141,6 @@ class _Writer:
                 channels[f"content:{owner.relation.oid}:0"] = row_hash(owner)
             channels[f"content:{owner.relation.oid}:{column.number}"] = row_hash(owner, column)
         return channels
-
-    def row_hashes(self) -> list[str]:
-        return list(self.channels.values())[1:]
 
     def rounded_columns(self) -> Iterator[str | None]:
         """Yield for each set the known column of which E3 lets the rounded mean be seen."""

@@ -33,44 +33,29 @@ _Set: TypeAlias = "tuple[str | None, int, Sketches]"
 
 @dataclass(frozen=True, slots=True)
 class BlockRow:
-    """A row of a block as it was counted.
-
-    Parameters
-    ----------
-    people : int
-        With a row in it; 0 if known values let expect it, and secret ones leave it empty.
-    counts : tuple of int
-        People of each figure, in the order of `Guarded.measures`; NOBODY if it has no rows.
-    by_bucket : bytes
-        Entries of bucket (2 bytes) and people of each figure in it (2 bytes each), big-endian.
-    sketch : bytes
-        Entries of bucket (2 bytes) and sums (4 bytes for each set and channel), big-endian.
-    """
+    """A row of a block as it was counted."""
 
     keys: Keys
     people: int
+    """With a row in it; 0 if known values let expect it, and secret ones leave it empty."""
     counts: tuple[int, ...]
+    """People of each figure, in the order of `Guarded.measures`; NOBODY if it has no rows."""
     by_bucket: bytes
+    """Entries of bucket (2 bytes) and people of each figure in it (2 bytes each), big-endian."""
     sketch: bytes
+    """Entries of bucket (2 bytes) and sums (4 bytes for each set and channel), big-endian."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Which rows are shown.
-
-    Parameters
-    ----------
-    shown : frozenset of int
-        Positions.
-    left_out_secretly : bool
-        Whether a row was left out for what secret columns say.
-    sets : tuple of FigureSet
-        What is disclosed by showing these rows: to be recorded.
-    """
+    """Which rows are shown."""
 
     shown: frozenset[int]
+    """Positions."""
     left_out_secretly: bool
+    """Whether a row was left out for what secret columns say."""
     sets: tuple[FigureSet, ...]
+    """What is disclosed by showing these rows: to be recorded."""
 
 
 def judge(

@@ -17,15 +17,10 @@ Values: TypeAlias = "dict[str, str | None]"
 
 @dataclass(frozen=True, slots=True)
 class BlockAnswer:
-    """What was shown of a block.
-
-    Parameters
-    ----------
-    types : Mapping of str to str
-        SQL of the type of each column, in order.
-    """
+    """What was shown of a block."""
 
     types: Mapping[str, str]
+    """SQL of the type of each column, in order."""
     rows: Sequence[Values]
 
 

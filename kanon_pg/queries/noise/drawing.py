@@ -32,13 +32,7 @@ _thresholded = lru_cache(maxsize=64)(Thresholded)
 
 
 class Drawing:
-    """The mechanisms of one block.
-
-    Parameters
-    ----------
-    budget : Loss
-        What the block may cost; each mechanism gets the same part. `loss` is what they cost together.
-    """
+    """The mechanisms of one block, with equal parts of the budget; `loss` is what they cost together."""
 
     def __init__(self, form: NoisyForm, budget: Loss, k: int) -> None:
         self.form, self.k = form, k

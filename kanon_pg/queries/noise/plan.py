@@ -52,83 +52,57 @@ _EXACT = words("Column Identifier Literal Paren Add Sub Mul Neg")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer that is added up over the rows of a group.
-
-    Parameters
-    ----------
-    part : str
-        SQL of what the rows of one person in one group add.
-    distance : float
-        Euclidean, over all groups, between neighbouring tables.
-    """
+    """An integer that is added up over the rows of a group."""
 
     part: str
+    """SQL of what the rows of one person in one group add."""
     distance: float
+    """Euclidean, over all groups, between neighbouring tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """How many rows of a group lie in each cell between the bounds of a percentile.
-
-    Parameters
-    ----------
-    distance : int
-        How much one person changes the score of a candidate, over all groups together.
-    thousandths : int
-        The fraction.
-    """
+    """How many rows of a group lie in each cell between the bounds of a percentile."""
 
     value: str
     condition: str
     distance: int
+    """How much one person changes the score of a candidate, over all groups together."""
     thousandths: int
+    """The fraction."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyFigure:
-    """How a figure is calculated of noisy numbers.
-
-    Parameters
-    ----------
-    function : str
-        As in `kanon_pg.queries.reading.blocks.Figure`.
-    count, total, squares : int
-        Places of numbers; -1 for none. The count is -1 where it is that of the group's people.
-    centre, reach : float
-        Values are `centre` + share * `reach`, with shares from -1 to 1.
-    cells : int
-        Place of cells; -1 for none.
-    bounds : tuple of float, optional
-        Values outside count as the nearest.
-    """
+    """How a figure is calculated of noisy numbers."""
 
     function: str
+    """As in `kanon_pg.queries.reading.blocks.Figure`."""
     count: int = -1
     total: int = -1
     squares: int = -1
+    """`count`, `total`, `squares`: places of numbers; -1 for none. The count is -1 where it is that of the
+    group's people."""
     centre: float = 0.0
     reach: float = 0.0
+    """`centre`, `reach`: values are `centre` + share * `reach`, with shares from -1 to 1."""
     cells: int = -1
+    """Place of cells; -1 for none."""
     bounds: Bounds | None = None
+    """Values outside count as the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyForm:
-    """The SQL of a block, and what comes of its numbers.
-
-    Parameters
-    ----------
-    text : str
-        Returns keys ``k1`` ... as text, ``people``, ``numbers`` and ``cells`` as JSON. Takes the seed. If
-        there are keys, no group of fewer than k people is returned.
-    rows, groups : int
-        Most of one person.
-    """
+    """The SQL of a block, and what comes of its numbers."""
 
     text: str
+    """Returns keys ``k1`` ... as text, ``people``, ``numbers`` and ``cells`` as JSON. Takes the seed. If
+    there are keys, no group of fewer than k people is returned."""
     keys: int
     rows: int
     groups: int
+    """`rows`, `groups`: most of one person."""
     numbers: tuple[Number, ...]
     cells: tuple[Cells, ...]
     figures: tuple[NoisyFigure, ...]
@@ -148,8 +122,6 @@ def noisy_form(
     ----------
     settings : Mapping of int to NoiseSettings
         By the OID of the relation of which these are the rules.
-    k : int
-        Fewest people of a group that is shown.
     """
     require_no_failure(block)
     # all columns are secrets here: keys have one spelling

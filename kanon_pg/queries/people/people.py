@@ -18,49 +18,33 @@ Equalities: TypeAlias = frozenset[frozenset[ColumnName]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A table that is joined along a link, because the query does not join it itself.
-
-    Parameters
-    ----------
-    child : str
-        Alias of what refers to it.
-    alias : str
-        Its own.
-    """
+    """A table that is joined along a link, because the query does not join it itself."""
 
     child: str
+    """Alias of what refers to it."""
     alias: str
+    """Its own."""
     link: Link
     parent: Relation
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Whose rows the rows of a block are.
-
-    Parameters
-    ----------
-    space : int
-        OID of the relation whose people these are.
-    steps : tuple of Step
-        Joins to add, in order.
-    alias : str
-        What has `columns`, which identify a person.
-    types : tuple of str
-        Types that these columns have in the table where a person is one: equal ones have equal hashes.
-    finest : Source
-        The source of which each row stands in one row of the block at most.
-    same : frozenset of (str, str)
-        Alias and name of the columns that identify a person by themselves.
-    """
+    """Whose rows the rows of a block are."""
 
     space: int
+    """OID of the relation whose people these are."""
     steps: tuple[Step, ...]
+    """Joins to add, in order."""
     alias: str
+    """What has `columns`, which identify a person."""
     columns: tuple[str, ...]
     types: tuple[str, ...]
+    """Types that these columns have in the table where a person is one: equal ones have equal hashes."""
     finest: Source
+    """The source of which each row stands in one row of the block at most."""
     same: frozenset[ColumnName]
+    """Alias and name of the columns that identify a person by themselves."""
 
     def are_counted_by(self, figure: Figure) -> bool:
         """Return whether a figure is the number of people."""

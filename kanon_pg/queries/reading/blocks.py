@@ -16,42 +16,28 @@ from kanon_pg.queries.reading.trees import Tree
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A relation in FROM, by an alias that is unique in the query.
-
-    Parameters
-    ----------
-    on : tuple of Tree or None
-        The conditions of a LEFT JOIN that adds it, None if it is joined by the block's conditions.
-    """
+    """A relation in FROM, by an alias that is unique in the query."""
 
     alias: str
     relation: Relation
     on: tuple[Tree, ...] | None = None
+    """The conditions of a LEFT JOIN that adds it, None if it is joined by the block's conditions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One aggregate.
-
-    Parameters
-    ----------
-    function : str
-        A name of `FIGURES`.
-    argument : Tree or None
-        What is aggregated; None for ``count(*)``.
-    conditions : tuple of Tree
-        All of them hold for the rows that enter (FILTER).
-    fraction : Tree or None
-        The constant of a percentile.
-    written : Tree
-        The aggregate as PostgreSQL would compute it, for its type and its errors.
-    """
+    """One aggregate."""
 
     function: str
+    """A name of `FIGURES`."""
     argument: Tree | None
+    """What is aggregated; None for ``count(*)``."""
     conditions: tuple[Tree, ...]
+    """All of them hold for the rows that enter (FILTER)."""
     fraction: Tree | None
+    """The constant of a percentile."""
     written: Tree
+    """The aggregate as PostgreSQL would compute it, for its type and its errors."""
 
 
 SPREADS = words("variance var_samp var_pop stddev stddev_samp stddev_pop")
@@ -62,31 +48,21 @@ FIGURES = SPREADS | PERCENTILES | EXTREMES | words("count count_distinct sum avg
 
 @dataclass(frozen=True)
 class Block:
-    """One SELECT about people.
-
-    Parameters
-    ----------
-    name : str
-        Of the table that stands in the rest for the block's rows.
-    conditions : tuple of Tree
-        All of them hold; links and other joins are among them.
-    keys : tuple of Tree
-        Columns ``k1``, ``k2`` ... of the rows.
-    figures : tuple of Figure
-        Columns ``f1``, ``f2`` ...
-    inner : tuple of Source
-        Those of subqueries in conditions (EXISTS, IN).
-    leaves_out_nobody : bool
-        Whether rows about nobody are left out, that the query as written has.
-    """
+    """One SELECT about people."""
 
     name: str
+    """Of the table that stands in the rest for the block's rows."""
     sources: tuple[Source, ...]
     conditions: tuple[Tree, ...]
+    """All of them hold; links and other joins are among them."""
     keys: tuple[Tree, ...]
+    """Columns ``k1``, ``k2`` ... of the rows."""
     figures: tuple[Figure, ...]
+    """Columns ``f1``, ``f2`` ..."""
     inner: tuple[Source, ...] = ()
+    """Those of subqueries in conditions (EXISTS, IN)."""
     leaves_out_nobody: bool = False
+    """Whether rows about nobody are left out, that the query as written has."""
 
     @property
     def on(self) -> tuple[Tree, ...]:
@@ -167,19 +143,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A figure of one block that is a constant in others.
-
-    Parameters
-    ----------
-    place : int
-        Its place among the constants.
-    figure : Tree
-        An expression of the one row of the block.
-    """
+    """A figure of one block that is a constant in others."""
 
     place: int
+    """Its place among the constants."""
     block: str
     figure: Tree
+    """An expression of the one row of the block."""
 
     @property
     def tree(self) -> Tree:
@@ -193,22 +163,15 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A query as blocks and the rest.
-
-    Parameters
-    ----------
-    rest : Tree
-        The query with tables of the blocks' names in place of the blocks.
-    constants : tuple of str
-        SQL of the constants in all trees; NULL for those that are computed.
-    computed : tuple of Computed
-        Each is of a block that stands before those in which it is a constant.
-    """
+    """A query as blocks and the rest."""
 
     blocks: tuple[Block, ...]
     rest: Tree
+    """The query with tables of the blocks' names in place of the blocks."""
     constants: tuple[str, ...] = ()
+    """SQL of the constants in all trees; NULL for those that are computed."""
     computed: tuple[Computed, ...] = ()
+    """Each is of a block that stands before those in which it is a constant."""
 
 
 def aliases(tree: Tree) -> frozenset[str]:

@@ -19,28 +19,20 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a relation.
-
-    Parameters
-    ----------
-    type_name : str
-        SQL of its type, qualified.
-    is_built_in : bool
-        Whether its type, or that below its domains, is PostgreSQL's own or an enum: operators of others may
-        run anything.
-    is_number : bool
-        Whether values can be added.
-    is_filled : bool
-        Whether it is NOT NULL.
-    """
+    """A column of a relation."""
 
     name: str
     number: int
     type_name: str
+    """SQL of its type, qualified."""
     role: Role = Role.KNOWN
     is_built_in: bool = True
+    """Whether its type, or that below its domains, is PostgreSQL's own or an enum: operators of others may
+    run anything."""
     is_number: bool = False
+    """Whether values can be added."""
     is_filled: bool = False
+    """Whether it is NOT NULL."""
 
     @property
     def is_secret(self) -> bool:
@@ -62,54 +54,37 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """How people are counted in a protected relation.
-
-    Parameters
-    ----------
-    k : int
-        Fewest people, >= 2.
-    space : int
-        OID of the relation whose people these are: all relations with the same one share a record.
-    person : tuple of str
-        The columns that identify a person in a relation that is no child of a link; else empty.
-    rules : int
-        OID of the relation whose rules of ``kanon.protection`` hold; 0 if it answers no queries.
-    """
+    """How people are counted in a protected relation."""
 
     k: int
+    """Fewest people, >= 2."""
     space: int
+    """OID of the relation whose people these are: all relations with the same one share a record."""
     person: tuple[str, ...] = ()
+    """The columns that identify a person in a relation that is no child of a link; else empty."""
     rules: int = 0
+    """OID of the relation whose rules of ``kanon.protection`` hold; 0 if it answers no queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation that the analyst may name.
-
-    Parameters
-    ----------
-    key : tuple of str
-        Columns that are unique and never NULL; empty if there are none that are known.
-    unique_keys : tuple of frozenset of str
-        All such sets of columns.
-    protection : Protection or None
-        None for a public relation.
-    obstacle : tuple of str or None
-        Why it cannot be queried, and what to do about it.
-    is_allowed : bool
-        False if the obstacle is that somebody lacks a right.
-    """
+    """A relation that the analyst may name."""
 
     oid: int
     schema: str
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
+    """Columns that are unique and never NULL; empty if there are none that are known."""
     unique_keys: tuple[frozenset[str], ...] = ()
+    """All such sets of columns."""
     links: tuple[Link, ...] = ()
     protection: Protection | None = None
+    """None for a public relation."""
     obstacle: tuple[str, str] | None = None
+    """Why it cannot be queried, and what to do about it."""
     is_allowed: bool = True
+    """False if the obstacle is that somebody lacks a right."""
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, or None."""
@@ -126,19 +101,13 @@ class Volatility(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The part of the catalog that a text names.
-
-    Parameters
-    ----------
-    relations : tuple of Relation
-        Those that the analyst may name, and the parents of their links.
-    functions : Mapping of str to Volatility
-        PostgreSQL's own functions whose names occur in the text.
-    """
+    """The part of the catalog that a text names."""
 
     relations: tuple[Relation, ...]
+    """Those that the analyst may name, and the parents of their links."""
     search_path: tuple[str, ...] = ("public",)
     functions: Mapping[str, Volatility] = field(default_factory=dict)
+    """PostgreSQL's own functions whose names occur in the text."""
 
     def find(self, schema: str | None, name: str) -> Relation | None:
         """Return the relation that a name means under the search path, or None."""

@@ -7,24 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reason for a refusal.
-
-    Parameters
-    ----------
-    code : str
-        ``Q`` and three digits, listed in `docs/query-codes.md`.
-    place : int
-        Where in the text, counted from 0.
-    sentence : str
-        What is not allowed.
-    hint : str
-        What to write instead.
-    """
+    """One reason for a refusal."""
 
     code: str
+    """``Q`` and three digits, listed in `docs/query-codes.md`."""
     place: int
+    """Where in the text, counted from 0."""
     sentence: str
+    """What is not allowed."""
     hint: str = ""
+    """What to write instead."""
 
 
 class Refusal(Exception):

@@ -53,24 +53,17 @@ def cte_named(table: Tree, ctes: Ctes) -> Cte | None:
 
 @dataclass(slots=True)
 class ChosenRows:
-    """What FROM and WHERE choose.
-
-    Parameters
-    ----------
-    ctes : mapping of str to Cte
-        What subqueries can name.
-    inner : list of Source
-        Those of subqueries in conditions.
-    joined_from : set of str
-        Aliases of public sources whose rows stand beside people by a LEFT JOIN, and without people, too.
-    """
+    """What FROM and WHERE choose."""
 
     ctes: Ctes
+    """What subqueries can name."""
     scope: Scope
     sources: list[Source] = field(default_factory=list)
     inner: list[Source] = field(default_factory=list)
+    """Those of subqueries in conditions."""
     conditions: list[Tree] = field(default_factory=list)
     joined_from: set[str] = field(default_factory=set)
+    """Aliases of public sources whose rows stand beside people by a LEFT JOIN, and without people, too."""
 
 
 class Subqueries(Protocol):

@@ -58,41 +58,28 @@ NUMBER_MARK = "n"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text.
-
-    Parameters
-    ----------
-    kind : {'string', 'name', 'number', 'word', 'parameter', 'sign'}
-        A quoted name is a 'name'; a word may be a name or a key word.
-    text : str
-        As written; of a name without quotes, and of a word with ASCII letters in lower case.
-    start, end : int
-        Place in the text.
-    """
+    """A piece of the text."""
 
     kind: str
+    """One of 'string', 'name', 'number', 'word', 'parameter', 'sign'. A quoted name is a 'name'; a word may
+    be a name or a key word."""
     text: str
+    """As written; of a name without quotes, and of a word with ASCII letters in lower case."""
     start: int
     end: int
+    """`start`, `end`: place in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A text with its constants taken out.
-
-    Parameters
-    ----------
-    text : str
-        Has a string ``'kanon:N'`` in place of constant number N.
-    constants : tuple of str
-        SQL of each, in the order of their numbers.
-    places : tuple of (int, int)
-        Where something is in `text`, and where the same was in the text as written, in ascending order.
-    """
+    """A text with its constants taken out."""
 
     text: str
+    """Has a string ``'kanon:N'`` in place of constant number N."""
     constants: tuple[str, ...]
+    """SQL of each, in the order of their numbers."""
     places: tuple[tuple[int, int], ...]
+    """Where something is in `text`, and where the same was in the text as written, in ascending order."""
 
     def written_at(self, place: int) -> int:
         """Return the place in the text as written of a place in `text`."""

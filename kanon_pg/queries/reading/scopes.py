@@ -31,21 +31,14 @@ Item: TypeAlias = "Source | Derived"
 
 @dataclass(slots=True)
 class Scope:
-    """What one SELECT can name.
-
-    Parameters
-    ----------
-    items : dict
-        By alias.
-    merged : dict of str to Tree
-        Columns of USING, which belong to both sides.
-    outer : Scope or None
-        Of the SELECT around a subquery in a condition.
-    """
+    """What one SELECT can name."""
 
     items: dict[str, Item] = field(default_factory=dict)
+    """By alias."""
     merged: dict[str, Tree] = field(default_factory=dict)
+    """Columns of USING, which belong to both sides."""
     outer: Scope | None = None
+    """Of the SELECT around a subquery in a condition."""
 
     def add(self, alias: str, item: Item, place: int) -> None:
         """Add an item of FROM."""

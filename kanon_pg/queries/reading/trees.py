@@ -82,17 +82,12 @@ Value: TypeAlias = "Tree | tuple[Value, ...] | str | bool | int"
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A node: its kind, which is the name of sqlglot's class, and its arguments that are not empty.
-
-    Parameters
-    ----------
-    place : int
-        Where it begins in the text as written; not compared.
-    """
+    """A node: its kind, which is the name of sqlglot's class, and its arguments that are not empty."""
 
     kind: str
     args: Mapping[str, Value]
     place: int = field(default=0, compare=False)
+    """Where it begins in the text as written; not compared."""
 
     def __hash__(self) -> int:
         """Return a hash that equal trees share."""

@@ -50,12 +50,8 @@ def create_file(path: Path, script: str) -> None:
 class RecordFile:
     """An open file, which must stay the one that it was.
 
-    Parameters
-    ----------
-    checkpoint : callable
-        Called every few milliseconds while another session writes; what it raises ends the waiting.
-    seconds : float
-        After which waiting ends with an error.
+    While another session writes, `checkpoint` is called every few milliseconds and may raise; waiting ends
+    with an error after some seconds.
     """
 
     def __init__(self, path: Path, checkpoint: Callable[[], None], seconds: float) -> None:

@@ -51,18 +51,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class QueryBudget:
-    """Limits for one login within `period` seconds; None is no limit.
-
-    Parameters
-    ----------
-    queries : int, optional
-        Most queries, answered or withheld.
-    refusals : int, optional
-        Refusals after which nothing is answered for `lockout` seconds from the last of them.
-    """
+    """Limits for one login within `period` seconds; None is no limit."""
 
     queries: int | None = None
+    """Most queries, answered or withheld."""
     refusals: int | None = None
+    """Refusals after which nothing is answered for `lockout` seconds from the last of them."""
     period: float = 86_400.0
     lockout: float = 3_600.0
 
@@ -82,34 +76,24 @@ class BudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A query.
-
-    Parameters
-    ----------
-    outcome : {'interrupted', 'answered', 'withheld'}
-        'interrupted' also while it runs.
-    reason : str
-        Why it, or a part of it, was withheld.
-    cost : int
-        Refusals that it counts.
-    sets : int
-        Sets that it disclosed.
-    blocked_by : Mapping of int to int
-        Entries whose answers its figures conflicted with, and how many figures each.
-    forgotten : tuple of float, str and str, optional
-        When, by whom and why it was forgotten.
-    """
+    """A query."""
 
     entry: int
     time: float
     login: str
     query: str
     outcome: Literal["interrupted", "answered", "withheld"] = "interrupted"
+    """'interrupted' also while it runs."""
     reason: str = ""
+    """Why it, or a part of it, was withheld."""
     cost: int = INTERRUPTED_COST
+    """Refusals that it counts."""
     sets: int = 0
+    """Sets that it disclosed."""
     blocked_by: Mapping[int, int] = field(default_factory=dict)
+    """Entries whose answers its figures conflicted with, and how many figures each."""
     forgotten: tuple[float, str, str] | None = None
+    """When, by whom and why it was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,18 +49,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What a query takes from the account of the people.
-
-    Parameters
-    ----------
-    loss : tuple of float
-        As `kanon_pg.queries.noise.mechanism.Loss`; then epsilon and delta of the account.
-    allows : callable
-        Receives what was spent before, with the login of each; returns whether this can be spent, too.
-    """
+    """What a query takes from the account of the people."""
 
     loss: tuple[float, ...]
+    """As `kanon_pg.queries.noise.mechanism.Loss`; then epsilon and delta of the account."""
     allows: Callable[[Sequence[tuple[str, tuple[float, ...]]]], bool]
+    """Receives what was spent before, with the login of each; returns whether this can be spent, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,13 +54,7 @@ class _Sought:
 
 
 class RecordedSets:
-    """The sets of an open record.
-
-    Parameters
-    ----------
-    db : sqlite3.Connection
-        Whose transactions are the caller's.
-    """
+    """The sets of an open record, whose transactions are the caller's."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

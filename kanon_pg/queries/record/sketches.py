@@ -26,21 +26,14 @@ _FEWEST_BUCKETS = 128
 
 @dataclass(frozen=True, slots=True)
 class FigureSet:
-    """The contributions to one figure, as sketches.
-
-    Parameters
-    ----------
-    people : bytes
-        How many rows each person has in it.
-    tables : Mapping of str to bytes
-        The rows of each finest table, by a name of the table.
-    contents : Mapping of str to bytes
-        The values of each secret column that is read, by a name of the column; its table is in `tables`.
-    """
+    """The contributions to one figure, as sketches."""
 
     people: bytes
+    """How many rows each person has in it."""
     tables: Mapping[str, bytes] = field(default_factory=dict)
+    """The rows of each finest table, by a name of the table."""
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    """The values of each secret column that is read, by a name of the column; its table is in `tables`."""
 
     def named(self) -> dict[str, bytes]:
         """Return all sketches by name."""
@@ -71,24 +64,17 @@ def conflict(a: FigureSet, b: FigureSet, k: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Hashes of parts of a sketch, as `Shape` explains, each with a size behind it.
-
-    Parameters
-    ----------
-    stored, near : tuple of int
-        What a set is stored with, and the first of the `Shape.span` neighbours by which it is looked for.
-        Sets that conflict share two.
-    single, near_single : tuple of int
-        The same of a set of few people; such sets that conflict share one.
-    is_tiny : bool
-        Whether it is of so few people that it has to be compared with all such sets.
-    """
+    """Hashes of parts of a sketch, as `Shape` explains, each with a size behind it."""
 
     stored: tuple[int, ...]
     near: tuple[int, ...]
+    """`stored`, `near`: what a set is stored with, and the first of the `Shape.span` neighbours by which it
+    is looked for. Sets that conflict share two."""
     single: tuple[int, ...]
     near_single: tuple[int, ...]
+    """`single`, `near_single`: the same of a set of few people; such sets that conflict share one."""
     is_tiny: bool
+    """Whether it is of so few people that it has to be compared with all such sets."""
 
 
 class Shape:

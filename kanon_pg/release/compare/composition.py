@@ -58,24 +58,18 @@ _REMEMBER = """kanon_anonymize with options => '{"remember": 5}'."""
 
 @dataclass(frozen=True, slots=True)
 class CompositionRequest:
-    """The arguments of ``kanon_composition``.
-
-    Parameters
-    ----------
-    releases : sequence of str
-        Names as `kanon_pg.release.plan.record.existing_release` takes them, or with a version:
-        ``patients@3``. A release over time without a version stands for all its versions.
-    k : int, optional
-        Fewest people that should be left, >= 2.
-    """
+    """The arguments of ``kanon_composition``."""
 
     releases: Annotated[
         Sequence[str],
         Argument("text[]", "Releases of one table, and remembered versions as in 'patients@3'."),
     ]
+    """Names as `kanon_pg.release.plan.record.existing_release` takes them, or with a version: ``patients@3``.
+    A release over time without a version stands for all its versions."""
     k: Annotated[
         int | None, Argument("integer", "Fewest people; the least k of the releases unless given.")
     ] = None
+    """Fewest people that should be left, >= 2."""
 
     def check(self) -> None:
         """Refuse what cannot be compared whatever the database holds."""
@@ -97,67 +91,44 @@ COMPOSITION = Operation(CompositionRequest)
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What the readers of some releases see together.
-
-    Parameters
-    ----------
-    releases : tuple of str
-        The releases and versions.
-    k : int
-        Fewest people that should be left.
-    people : int
-        People of whom one of the releases shows a row, at most.
-    smallest : int or None
-        Candidates of the person who has the fewest, at least; None without people.
-    average : float or None
-        Candidates of a person on average, at least.
-    people_below : int
-        People with fewer than k candidates, at most.
-    unseen_rows : int
-        Rows of people who were erased from versions since; without any, everything is exact.
-    """
+    """What the readers of some releases see together."""
 
     releases: tuple[str, ...]
+    """The releases and versions."""
     k: int
+    """Fewest people that should be left."""
     people: int
+    """People of whom one of the releases shows a row, at most."""
     smallest: int | None
+    """Candidates of the person who has the fewest, at least; None without people."""
     average: float | None
+    """Candidates of a person on average, at least."""
     people_below: int
+    """People with fewer than k candidates, at most."""
     unseen_rows: int
+    """Rows of people who were erased from versions since; without any, everything is exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A release, or a version of it, that says which row is which.
-
-    Parameters
-    ----------
-    label : str
-        As it is shown.
-    record : ReleaseRecord
-        Record of the release.
-    k : int
-        Fewest people of its classes.
-    entity : str or None
-        Column that identifies a person.
-    keys : tuple of str
-        Columns that identify a row.
-    version : RememberedVersion or None
-        The version, if it is remembered and not what readers see.
-    series : Series or None
-        The series that it is, or is a version of.
-    all_versions : bool
-        Whether it stands for all versions of a series.
-    """
+    """A release, or a version of it, that says which row is which."""
 
     label: str
+    """As it is shown."""
     record: ReleaseRecord
+    """Record of the release."""
     k: int
+    """Fewest people of its classes."""
     entity: str | None
+    """Column that identifies a person."""
     keys: tuple[str, ...]
+    """Columns that identify a row."""
     version: RememberedVersion | None = None
+    """The version, if it is remembered and not what readers see."""
     series: Series | None = None
+    """The series that it is, or is a version of."""
     all_versions: bool = False
+    """Whether it stands for all versions of a series."""
 
 
 def composition(db: Database, request: CompositionRequest, *, role: str) -> tuple[Composition, ...]:

@@ -20,24 +20,17 @@ from kanon_pg.release.declare.declaration import renew_linked, renew_row_types
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """The arguments of ``kanon_link``.
-
-    Parameters
-    ----------
-    child, parent : str
-        Relations, as SQL writes them.
-    columns : sequence of str, optional
-        Columns of the foreign key, in any order.
-    foreign_key : str, optional
-        Its name.
-    """
+    """The arguments of ``kanon_link``."""
 
     child: Annotated[str, Argument("regclass", "Table whose rows belong to somebody.")]
     parent: Annotated[str, Argument("regclass", "Table that its foreign key refers to.")]
+    """`child`, `parent`: relations, as SQL writes them."""
     columns: Annotated[
         Sequence[str] | None, Argument("name[]", "Columns of the foreign key, where several lead there.")
     ] = None
+    """Columns of the foreign key, in any order."""
     foreign_key: Annotated[str | None, Argument("name", "Or its name.")] = None
+    """Its name."""
 
 
 LINK = Operation(LinkRequest)

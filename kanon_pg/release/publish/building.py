@@ -27,61 +27,41 @@ from kanon_pg.release.publish.storage import (
 
 @dataclass(frozen=True, slots=True)
 class BuiltRelease:
-    """A release that is ready to be shown.
-
-    Parameters
-    ----------
-    plan : ReleasePlan
-        What it publishes.
-    names : StorageNames
-        What was built.
-    shown : Identifier or Fragment
-        What its view reads.
-    rows : int
-        Rows of the base relation.
-    report, losses
-        What was reached.
-    changes : int or None
-        See `kanon_pg.release.plan.record.base_changes`, from before its rows were read.
-    unseen_by : Literal or None
-        Number of a transaction that must not read it.
-    """
+    """A release that is ready to be shown."""
 
     plan: ReleasePlan
+    """What it publishes."""
     names: StorageNames
+    """What was built."""
     shown: Identifier | Fragment
+    """What its view reads."""
     rows: int
+    """Rows of the base relation."""
     report: ReleaseReport
     losses: Mapping[str, float | None]
+    """`report`, `losses`: what was reached."""
     changes: int | None
+    """See `kanon_pg.release.plan.record.base_changes`, from before its rows were read."""
     unseen_by: Literal | None = None
+    """Number of a transaction that must not read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSolution:
-    """Rows as they were counted, solved, stored and recounted.
-
-    Parameters
-    ----------
-    counted, outcome, found
-        What the steps gave.
-    names : StorageNames
-        What was created.
-    shown : Identifier or Fragment
-        What has the rows to show.
-    certified : bool
-        Whether they are what was solved for, so that its proofs apply.
-    changes : int or None
-        See `kanon_pg.release.plan.record.base_changes`, from before they were stored.
-    """
+    """Rows as they were counted, solved, stored and recounted."""
 
     counted: Counted
     outcome: SolveOutcome
     found: Recount
+    """`counted`, `outcome`, `found`: what the steps gave."""
     names: StorageNames
+    """What was created."""
     shown: Identifier | Fragment
+    """What has the rows to show."""
     certified: bool
+    """Whether they are what was solved for, so that its proofs apply."""
     changes: int | None
+    """See `kanon_pg.release.plan.record.base_changes`, from before they were stored."""
 
 
 def store_solution(
@@ -93,10 +73,6 @@ def store_solution(
     ----------
     names : StorageNames
         What to create; `names.parts` only if row types are divided.
-    hierarchies : Hierarchies
-        Those of the plan.
-    shards : Shards, optional
-        How nodes store the rows.
 
     Raises
     ------

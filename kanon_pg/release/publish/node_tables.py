@@ -255,8 +255,6 @@ def mark_seen(
 
     Parameters
     ----------
-    tables : sequence of Identifier
-        The table of each generalized column.
     rows : Fragment
         What has the rows, for FROM, with the columns of the base relation.
     spelled : bool
@@ -320,8 +318,6 @@ def create_unknown_view(
 
     Parameters
     ----------
-    names : StorageNames
-        The view to create and what it reads; nothing is done without generalized columns.
     over_time : bool
         Whether the source has columns as the base relation calls them.
     """
@@ -348,8 +344,6 @@ def notice_unknown(db: Database, record: ReleaseRecord, base: Identifier, *, ove
 
     Parameters
     ----------
-    base : Identifier
-        The base relation of the release.
     over_time : bool
         Whether it is one over time, whose rows with such values never enter.
     """

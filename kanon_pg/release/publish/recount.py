@@ -79,10 +79,6 @@ def recount(
 
     Parameters
     ----------
-    storage : Identifier
-        The materialized view.
-    k : int
-        Fewest people per class.
     nodes : tuple of Identifier
         The table of each generalized column.
     on_nodes : bool
@@ -169,16 +165,12 @@ def _columns(plan: ReleasePlan) -> list[dict[str, Any]]:
 def fewest_alike(
     db: Database, storage: Identifier, columns: list[dict[str, Any]], size: int, *, entity: bool
 ) -> int:
-    """Return how many people at least share what a storage shows of some columns.
+    """Return how many people at least share what a storage shows of `size` columns.
 
     Parameters
     ----------
     columns : list of dict
         How each quasi-identifier is read, see ``recount/stored_rows``.
-    size : int
-        Of how many of them.
-    entity : bool
-        Whether several rows may be one person's.
     """
     chosen = list(combinations(columns, size))
     found: int = db.row(
@@ -294,12 +286,6 @@ def require_models(
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What is published, under which models.
-    storage : Identifier
-        The materialized view.
-    found : Recount
-        What `kanon_pg.release.publish.recount.recount` found in it.
     is_whole : bool
         Whether it holds every row of the base relation. Otherwise its own distribution is not the one
         that t-closeness compares with, and only the guard can check that.
@@ -364,23 +350,15 @@ def require_model_figures(
 
 
 class _Measured(NamedTuple):
-    """Which figure of ``kanon_measure`` tells whether a model is violated.
-
-    Parameters
-    ----------
-    figure : str
-    is_violated : callable
-        Gets the figure and the number that was asked for.
-    of_whole : bool
-        Whether it compares with the whole table, so that a part of it tells nothing.
-    needs_order : bool
-        Whether the figure is measured for ordered values alone.
-    """
+    """Which figure of ``kanon_measure`` tells whether a model is violated."""
 
     figure: str
     is_violated: Callable[[float, float], bool]
+    """Gets the figure and the number that was asked for."""
     of_whole: bool = False
+    """Whether it compares with the whole table, so that a part of it tells nothing."""
     needs_order: bool = False
+    """Whether the figure is measured for ordered values alone."""
 
 
 MEASURED = ModelRules(
@@ -425,8 +403,6 @@ def is_what_was_solved(
 
     Parameters
     ----------
-    plan, counted, outcome, found
-        What the steps of the release gave.
     on_nodes : bool
         Whether the rows are on nodes of Citus, whose transactions do not share a state.
 

@@ -28,30 +28,20 @@ _NOT_OF_THE_TYPE = ("22", "23")
 
 @dataclass(frozen=True, slots=True)
 class RememberedVersion:
-    """A version that is remembered.
-
-    Parameters
-    ----------
-    number : int
-        Its number.
-    classes : Identifier or None
-        The table of its rows; None if somebody dropped it.
-    keys : tuple of str
-        Columns that identified a row.
-    k : int
-        Fewest people of a class.
-    entity : str or None
-        Column that identified a person.
-    erased_rows : int
-        Rows of people who were erased from it.
-    """
+    """A version that is remembered."""
 
     number: int
+    """Its number."""
     classes: Identifier | None
+    """The table of its rows; None if somebody dropped it."""
     keys: tuple[str, ...]
+    """Columns that identified a row."""
     k: int
+    """Fewest people of a class."""
     entity: str | None
+    """Column that identified a person."""
     erased_rows: int
+    """Rows of people who were erased from it."""
 
 
 def remembered_versions(db: Database, release: str) -> tuple[RememberedVersion, ...]:
@@ -108,8 +98,6 @@ def key_now(db: Database, base: int, names: Sequence[str], view: Identifier | No
 
     Parameters
     ----------
-    base : int
-        OID of the base relation.
     names : sequence of str
         The columns, as they were called.
     view : Identifier, optional
@@ -194,8 +182,6 @@ def person_number(db: Database, record: ReleaseRecord, keys: Sequence[str], pers
 
     Parameters
     ----------
-    record : ReleaseRecord
-        The record of the release.
     keys : sequence of str
         Columns that identify a row, which is a person unless the release has an entity.
     person : sequence of str

@@ -97,10 +97,6 @@ def make_report(
 
     Parameters
     ----------
-    plan, counted, outcome, found
-        What the steps of the release gave.
-    k : int
-        Fewest people per class.
     certified : bool
         Whether the release holds exactly the rows that were solved for; without it the solver's
         bound applies to other rows and is left out.
@@ -173,10 +169,6 @@ def store_release(
 
     Parameters
     ----------
-    plan, request, report, losses, names
-        What was planned, requested, reached and created.
-    role : str
-        Who published it.
     changes : int or None
         See `kanon_pg.release.plan.record.base_changes`, from before its rows were read.
     """

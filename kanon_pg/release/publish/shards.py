@@ -35,19 +35,13 @@ from kanon_pg.release.publish.view import swap_view
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """How the storage of a release is distributed.
-
-    Parameters
-    ----------
-    distribution : Distribution
-        That of the base table.
-    by_person : bool
-        Whether rows move to the shards of their people, because the base table is distributed by something
-        else. Otherwise each row stays on its node.
-    """
+    """How the storage of a release is distributed."""
 
     distribution: Distribution
+    """That of the base table."""
     by_person: bool
+    """Whether rows move to the shards of their people, because the base table is distributed by something
+    else. Otherwise each row stays on its node."""
 
 
 def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Shards | None:

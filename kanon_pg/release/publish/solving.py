@@ -19,24 +19,17 @@ from kanon_pg.runner.solver_session import solver_session
 
 @dataclass(frozen=True, slots=True)
 class PublishingCall:
-    """A call that publishes.
-
-    Parameters
-    ----------
-    role : str
-        The requesting role.
-    memory : int
-        Bytes that all processes may use together.
-    started : float
-        When it began, on the monotonic clock.
-    """
+    """A call that publishes."""
 
     db: Database
     request: AnonymizeRequest
     plan: ReleasePlan
     role: str
+    """The requesting role."""
     memory: int
+    """Bytes that all processes may use together."""
     started: float
+    """When it began, on the monotonic clock."""
 
     def compile(self) -> None:
         """Compile the solvers that the request needs, if they are not."""

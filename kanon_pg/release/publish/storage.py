@@ -36,22 +36,15 @@ from kanon_pg.release.plan.pseudonyms import text_of
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of divided row types, all buffers of signed 64-bit big-endian numbers of equal length.
-
-    Parameters
-    ----------
-    row_types : bytes
-        Hash of the row type of each part.
-    first_rows : bytes
-        Number of the first row of each part, from 1; the part ends where the next of its row type begins,
-        and the last one has all further rows.
-    patterns : bytes
-        Mask of suppressed columns of each part.
-    """
+    """The parts of divided row types, all buffers of signed 64-bit big-endian numbers of equal length."""
 
     row_types: bytes
+    """Hash of the row type of each part."""
     first_rows: bytes
+    """Number of the first row of each part, from 1; the part ends where the next of its row type begins, and
+    the last one has all further rows."""
     patterns: bytes
+    """Mask of suppressed columns of each part."""
 
 
 def parts_of(keys: bytes, outcome: SolveOutcome) -> Parts | None:
@@ -104,19 +97,14 @@ _STEPS = ("unit", "cell", "whole", "curve", "step", "satisfying")
 
 
 class _Guard(NamedTuple):
-    """What ``guard/models/<model>``, the condition on classes, compares with, and what it looks at.
-
-    Parameters
-    ----------
-    threshold : callable
-        Makes it of the number that was asked for.
-    of_whole, in_order : bool
-        Whether it compares with the shares of the whole table, and whether value by value in order.
-    """
+    """What ``guard/models/<model>``, the condition on classes, compares with, and what it looks at."""
 
     threshold: Callable[[float], int | Fragment]
+    """Makes it of the number that was asked for."""
     of_whole: bool = False
     in_order: bool = False
+    """`of_whole`, `in_order`: whether it compares with the shares of the whole table, and whether value by
+    value in order."""
 
 
 GUARDED = ModelRules(
@@ -167,31 +155,21 @@ def _number(value: float) -> Fragment:
 
 @dataclass(frozen=True, slots=True)
 class StorageNames:
-    """The relations behind a release.
-
-    Parameters
-    ----------
-    storage : Identifier
-        The guarded materialized view.
-    mapping : Identifier or None
-        The table that says which columns to suppress for which row type; None in a release over time.
-    parts : Identifier or None
-        The table that says which rows of divided row types have which pattern, if any are divided.
-    nodes : tuple of Identifier
-        Per generalized column the table of what is published of its values.
-    unknown : Identifier or None
-        The view that counts rows whose values these tables do not know, if there are such columns.
-    source : Identifier or None
-        What reads the base relation with the rights of its reader; None where kanon itself made the table,
-        or the nodes of Citus store the release.
-    """
+    """The relations behind a release."""
 
     storage: Identifier
+    """The guarded materialized view."""
     mapping: Identifier | None
+    """The table that says which columns to suppress for which row type; None in a release over time."""
     parts: Identifier | None = None
+    """The table that says which rows of divided row types have which pattern, if any are divided."""
     nodes: tuple[Identifier, ...] = ()
+    """Per generalized column the table of what is published of its values."""
     unknown: Identifier | None = None
+    """The view that counts rows whose values these tables do not know, if there are such columns."""
     source: Identifier | None = None
+    """What reads the base relation with the rights of its reader; None where kanon itself made the table, or
+    the nodes of Citus store the release."""
 
 
 SCHEMA = "kanon"

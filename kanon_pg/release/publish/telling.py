@@ -32,7 +32,7 @@ _TELLS = 0.8
 
 
 def refuse_generated(db: Database, plan: ReleasePlan) -> None:
-    """Refuse to publish a generated column as it is whose source is hidden, or the source of such a column.
+    """Refuse to publish as it is a generated column whose source is hidden, or the source of such a one.
 
     Raises
     ------

@@ -141,11 +141,6 @@ def drop_storage(db: Database, storage: Identifier) -> None:
     db.execute(statement("drop_storage", storage=storage))
 
 
-def drop_table(db: Database, table: Identifier) -> None:
-    """Drop a table behind a release that is no longer shown."""
-    db.execute(statement("drop_table", table=table))
-
-
 def drop_view(db: Database, view: Identifier) -> None:
     """Drop the view of a release, waiting for its readers in short steps.
 
@@ -192,7 +187,7 @@ def _grantee(grant: Row) -> Identifier | Fragment:
 
 
 def _drop_alone(db: Database, view: Identifier, *, hint: str) -> None:
-    """Drop a view on which nothing depends.
+    """Drop a view; refuse if other objects depend on it.
 
     Raises
     ------

@@ -19,30 +19,20 @@ from kanon_pg.release.series.record import Series, SeriesNames
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version that is being built.
-
-    Parameters
-    ----------
-    db : Database
-        In the transaction that publishes it.
-    plan : ReleasePlan
-        What is published; the base relation has the columns of the view of identities.
-    series : Series
-        The record of the release.
-    names : SeriesNames
-        Its tables.
-    nodes : tuple of Identifier
-        The table of each generalized column.
-    number : int
-        Number of the version.
-    """
+    """A version that is being built."""
 
     db: Database
+    """In the transaction that publishes it."""
     plan: ReleasePlan
+    """What is published; the base relation has the columns of the view of identities."""
     series: Series
+    """The record of the release."""
     names: SeriesNames
+    """Its tables."""
     nodes: tuple[Identifier, ...]
+    """The table of each generalized column."""
     number: int
+    """Number of the version."""
 
     @property
     def k(self) -> int:

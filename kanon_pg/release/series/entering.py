@@ -116,8 +116,6 @@ def enter(
 
     Parameters
     ----------
-    entering : Identifier
-        Table of the rows; it is dropped.
     cohorts_ever : int or None
         Highest number of a cohort so far; None if there are no members yet.
     may_wait : bool

@@ -27,23 +27,16 @@ OWN_COLUMNS = ("kanon_row", "kanon_fingerprint", "kanon_who", "kanon_member", "k
 
 @dataclass(frozen=True, slots=True)
 class SeriesNames:
-    """The relations behind a release over time.
-
-    Parameters
-    ----------
-    current : Identifier
-        The view that gives each row of the base relation its identity, and the function that reads it.
-    members : Identifier
-        Published rows with their cells.
-    cohorts, departed, pending : Identifier
-        What became of rows so far.
-    """
+    """The relations behind a release over time."""
 
     current: Identifier
+    """The view that gives each row of the base relation its identity, and the function that reads it."""
     members: Identifier
+    """Published rows with their cells."""
     cohorts: Identifier
     departed: Identifier
     pending: Identifier
+    """`cohorts`, `departed`, `pending`: what became of rows so far."""
 
     @classmethod
     def fresh(cls, release: str, generation: int) -> SeriesNames:
@@ -63,39 +56,27 @@ def scratch_name(release: str, generation: int, kind: str) -> Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is recorded of a release over time.
-
-    Parameters
-    ----------
-    version : int
-        The version that readers see.
-    request : AnonymizeRequest
-        The call that started it.
-    weights : dict
-        Cost of a suppressed cell per quasi-identifier.
-    keys : tuple of str
-        Columns that identify a row.
-    key_view : Identifier or None
-        View of these columns; None if it was dropped.
-    relations : tuple of Identifier or None
-        Those of `SeriesNames`; None for one that was dropped, as with the base relation by CASCADE.
-    cohorts_ever : int
-        Highest number of a cohort so far.
-    pending_people, longest_wait, withheld_rows, retained_rows : int
-        Figures of the version.
-    """
+    """What is recorded of a release over time."""
 
     version: int
+    """The version that readers see."""
     request: AnonymizeRequest
+    """The call that started it."""
     weights: dict[str, float]
+    """Cost of a suppressed cell per quasi-identifier."""
     keys: tuple[str, ...]
+    """Columns that identify a row."""
     key_view: Identifier | None
+    """View of these columns; None if it was dropped."""
     relations: tuple[Identifier | None, ...]
+    """Those of `SeriesNames`; None for one that was dropped, as with the base relation by CASCADE."""
     cohorts_ever: int = 0
+    """Highest number of a cohort so far."""
     pending_people: int = 0
     longest_wait: int = 0
     withheld_rows: int = 0
     retained_rows: int = 0
+    """`pending_people`, `longest_wait`, `withheld_rows`, `retained_rows`: figures of the version."""
 
     @property
     def rules(self) -> OverTime:

@@ -217,26 +217,20 @@ class SetFigures:
     Quasi-Identifiers", 2007), for n rows of which d differ on the set: a set is alpha-distinct if it becomes
     a key once a share 1 - alpha of the rows is removed, and alpha-separating if a share alpha of all pairs
     of rows differ on it. Both count rows, also where an entity is declared, as in the paper.
-
-    Parameters
-    ----------
-    classes : int
-        Different combinations of values (d), >= 1.
-    people_at_risk : int
-        Different people with a row in a class of fewer than k people, at least one if there is such a class.
-    distinction : float
-        d / n, in (0, 1]: the greatest alpha for which the set is alpha-distinct.
-    separation : float
-        Pairs of rows that differ / (n (n - 1) / 2), in [0, 1]; 1 for a single row.
     """
 
     classes: int
+    """Different combinations of values (d), >= 1."""
     classes_at_risk: int
     smallest_class: int
     people_at_risk: int
+    """Different people with a row in a class of fewer than k people, at least one if there is such a
+    class."""
     rows_at_risk: int
     distinction: float
+    """d / n, in (0, 1]: the greatest alpha for which the set is alpha-distinct."""
     separation: float
+    """Pairs of rows that differ / (n (n - 1) / 2), in [0, 1]; 1 for a single row."""
 
 
 def figures_of(
@@ -293,19 +287,13 @@ are different, what they determine is chance."""
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """One column.
-
-    Parameters
-    ----------
-    distinct : int
-        Different values, NULL being one.
-    separation : float
-        Share of the pairs of rows with different values, 0 to 1 (Motwani and Xu 2007).
-    """
+    """One column."""
 
     distinct: int
+    """Different values, NULL being one."""
     single: int
     separation: float
+    """Share of the pairs of rows with different values, 0 to 1 (Motwani and Xu 2007)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,19 +96,14 @@ def groupings_of(
 
 @dataclass(frozen=True)
 class Persons:
-    """Who stands behind the row types, ready for counting per class.
-
-    Parameters
-    ----------
-    own : ndarray of int64, shape (n,)
-        People who occur in one row type only.
-    place, person : ndarray of int64, shape (i,)
-        Row type and person of each occurrence of the others, ascending by person.
-    """
+    """Who stands behind the row types, ready for counting per class."""
 
     own: Numbers
+    """Shape (n,). People who occur in one row type only."""
     place: Numbers
     person: Numbers
+    """Shape (i,). `place`, `person`: row type and person of each occurrence of the others, ascending by
+    person."""
 
     @classmethod
     def of(cls, table: RowTypeTable) -> Persons:

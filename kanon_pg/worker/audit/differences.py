@@ -35,18 +35,12 @@ class Differences(NamedTuple):
 
 
 class DistinctRows(NamedTuple):
-    """The different rows of a table, and room for dividing them.
-
-    Parameters
-    ----------
-    division : Division
-        Of one row for each, over all columns; room for one partition more than columns.
-    by_row : ndarray of int32, shape (n, m)
-        The same codes, row by row.
-    """
+    """The different rows of a table, and room for dividing them."""
 
     division: Division
+    """Of one row for each, over all columns; room for one partition more than columns."""
     by_row: Codes
+    """Shape (n, m). The same codes, row by row."""
 
 
 def distinct_rows(table: RowTypeTable) -> DistinctRows:

@@ -34,18 +34,16 @@ ColumnSet = tuple[int, ...]
 _PROGRAM = "integer program over pairs of rows"
 
 
-def minimal_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> ColumnSet:
+def minimal_identifying_set(table: RowTypeTable) -> ColumnSet:
     """Return a minimal identifying set by Algorithm 5.1 of Yuan, whatever the time says.
 
     The algorithm drops, while it can, the last column without which the others still identify, and starts
     over. A column that can't be dropped can't be later (Lemma 1), so one pass from the last column to the
     first does the same: m trials for m columns, each a division of at most n rows by the columns kept so far.
     """
-    clock = clock or Clock()
     known = _Differences(distinct_rows(table))
     kept: ColumnSet = tuple(range(table.width))
     for column in reversed(range(table.width)):
-        clock.report("leaving out columns", None)
         kept = known.without(column, kept)
     return kept
 

@@ -25,31 +25,22 @@ _SHRINKS = 2
 
 
 class Projection(NamedTuple):
-    """Combinations of values of some columns with the people who share them.
-
-    Parameters
-    ----------
-    first : int
-        Place of the first of these columns in the order of the search.
-    codes : ndarray of int32, shape (c, n)
-        Values of the columns from `first` on.
-    cardinalities : ndarray of int64, shape (c,)
-        Number of different values of each of them, numbered from 0.
-    weights : ndarray of int32, shape (n,)
-        w > 0: a row of w people who occur in no other row; then, ascending by person, w < 0: a row of
-        the one person -1 - w, who occurs in others as well; then 0: a combination in which nobody is known.
-    merge_from : ndarray of int64, shape (q,)
-        Some later places, ascending, from which on many rows agree.
-    merge_as : ndarray of int32, shape (q, n)
-        For each of these places: equal numbers are rows that agree on all columns from there on.
-    """
+    """Combinations of values of some columns with the people who share them."""
 
     first: int
+    """Place of the first of these columns in the order of the search."""
     codes: Codes
+    """Shape (c, n). Values of the columns from `first` on."""
     cardinalities: Numbers
+    """Shape (c,). Number of different values of each of them, numbered from 0."""
     weights: Codes
+    """Shape (n,). w > 0: a row of w people who occur in no other row; then, ascending by person, w < 0: a row
+    of the one person -1 - w, who occurs in others as well; then 0: a combination in which nobody is known."""
     merge_from: Numbers
+    """Shape (q,). Some later places, ascending, from which on many rows agree."""
     merge_as: Codes
+    """Shape (q, n). For each of these places: equal numbers are rows that agree on all columns from there
+    on."""
 
 
 def projection_of(table: RowTypeTable, people: Persons, columns: Sequence[int]) -> Projection:
@@ -142,27 +133,20 @@ def _settle(own: Numbers, row: Numbers, person: Numbers) -> tuple[Numbers, Numbe
 
 
 class Partitions(NamedTuple):
-    """Several partitions of a projection, the first with all its rows in one class (none with one row).
-
-    Parameters
-    ----------
-    rows : ndarray of int32, shape (p, n)
-        Rows of the classes of more than one row, class by class, in their own order within a class.
-    weights : ndarray of int32, shape (p, n)
-        The people of each of them, as in `Projection`.
-    starts : ndarray of int32, shape (p, n // 2 + 2)
-        Where each class begins; after the last one, where it ends.
-    classes : ndarray of int64, shape (p,)
-        Number of these classes.
-    path : ndarray of int64, shape (p,)
-        For `descend`: the column by which each partition was made from the one before, -1 before the first.
-    """
+    """Several partitions of a projection, the first with all its rows in one class (none with one row)."""
 
     rows: Codes
+    """Shape (p, n). Rows of the classes of more than one row, class by class, in their own order within a
+    class."""
     weights: Codes
+    """Shape (p, n). The people of each of them, as in `Projection`."""
     starts: Codes
+    """Shape (p, n // 2 + 2). Where each class begins; after the last one, where it ends."""
     classes: Numbers
+    """Shape (p,). Number of these classes."""
     path: Numbers
+    """Shape (p,). For `descend`: the column by which each partition was made from the one before, -1 before
+    the first."""
 
 
 class Counters(NamedTuple):
@@ -348,8 +332,6 @@ def count_people_per_value(
         The rows of the class with their people, as in `Partitions`.
     codes : ndarray of int32
         Value of each row.
-    values : int
-        Number of values of the column.
     counters : Counters
         `people` and `last` are left as counted, at the values that `touched` lists first.
     """

@@ -41,24 +41,17 @@ Masks = NDArray[np.uint64]
 
 
 class OpenSets(NamedTuple):
-    """All open sets of one size.
-
-    Parameters
-    ----------
-    members : ndarray of int64, shape (n, size)
-        Places of the columns in the order of the search, ascending; sets in lexicographic order.
-    classes : ndarray of int64, shape (n,)
-        Number of classes of each set.
-    masks : ndarray of uint64, shape (n,)
-        The places as bits.
-    slots : ndarray of int32, shape (a power of 2,)
-        Hash table from masks to numbers of sets, -1 where empty.
-    """
+    """All open sets of one size."""
 
     members: Members
+    """Shape (n, size). Places of the columns in the order of the search, ascending; sets in lexicographic
+    order."""
     classes: Numbers
+    """Shape (n,). Number of classes of each set."""
     masks: Masks
+    """Shape (n,). The places as bits."""
     slots: Codes
+    """Shape (a power of 2,). Hash table from masks to numbers of sets, -1 where empty."""
 
     @property
     def size(self) -> int:
@@ -251,18 +244,12 @@ _LEVELS_SHARE = 0.85
 
 @dataclass(frozen=True)
 class Violating:
-    """Minimal violating sets, and what is proven about those that are not listed.
-
-    Parameters
-    ----------
-    sets : tuple of tuple of int
-        Minimal violating sets, each proven: numbers of columns, ascending; fewest columns first.
-    complete_columns : int
-        Every minimal violating set of at most so many columns is listed, so that any other has more.
-    """
+    """Minimal violating sets, and what is proven about those that are not listed."""
 
     sets: tuple[ColumnSet, ...]
+    """Minimal violating sets, each proven: numbers of columns, ascending; fewest columns first."""
     complete_columns: int
+    """Every minimal violating set of at most so many columns is listed, so that any other has more."""
     is_complete: bool
 
     @property

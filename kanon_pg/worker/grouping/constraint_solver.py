@@ -80,23 +80,16 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """A partition of values that is known, and what is proven about any.
-
-    Parameters
-    ----------
-    weights : ndarray of int64, shape (n,)
-        People per value.
-    class_of : ndarray of int64, shape (n,)
-        Classes of at least k, numbered from 0.
-    bound : int
-        No partition costs less.
-    """
+    """A partition of values that is known, and what is proven about any."""
 
     weights: Weights
+    """Shape (n,). People per value."""
     class_of: Numbers
+    """Shape (n,). Classes of at least k, numbered from 0."""
     k: int
     kind: CostKind
     bound: int
+    """No partition costs less."""
 
     @property
     def cost(self) -> int:

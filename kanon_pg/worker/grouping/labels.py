@@ -225,24 +225,16 @@ def relaxed_classes(weights: Weights, k: int, epsilon: Fraction, clock: Clock) -
 
 @dataclass(frozen=True, slots=True)
 class _Rounded:
-    """The large values of an instance in groups, and what is small.
-
-    Parameters
-    ----------
-    groups : list of list of int
-        Places of the values of each group, of similar weight.
-    weights : list of int
-        The least weight of each group, to which the others are rounded.
-    small : list of int
-        Places of the small values, the heaviest first.
-    small_weight : int
-        Their weight.
-    """
+    """The large values of an instance in groups, and what is small."""
 
     groups: list[list[int]]
+    """Places of the values of each group, of similar weight."""
     weights: list[int]
+    """The least weight of each group, to which the others are rounded."""
     small: list[int]
+    """Places of the small values, the heaviest first."""
     small_weight: int
+    """Their weight."""
 
     @classmethod
     def of(cls, weights: Weights, k: int, epsilon: Fraction) -> _Rounded:
@@ -299,20 +291,14 @@ def _scheme(
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    """Types of solutions: how many classes have each configuration.
-
-    Parameters
-    ----------
-    ways : list of tuple of int
-        The configurations, and in `levels` their weights.
-    least : Fraction
-        What a class must have in all.
-    """
+    """Types of solutions: how many classes have each configuration."""
 
     rounded: _Rounded
     ways: list[tuple[int, ...]]
+    """The configurations, and in `levels` their weights."""
     levels: list[int]
     least: Fraction
+    """What a class must have in all."""
     clock: Clock
 
     def best(self, low: int, high: int) -> tuple[int, ...]:

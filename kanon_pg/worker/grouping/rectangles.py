@@ -126,19 +126,13 @@ _LONG = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Rectangles:
-    """Points grouped by rectangles.
-
-    Parameters
-    ----------
-    classes : SingleAttribute
-        Class of each point; equal points share one.
-    boxes : ndarray of float64, shape (m, 4)
-        Rectangle of each class: least x, least y, greatest x, greatest y. Interiors are disjoint, and they
-        fill the bounding box of all points, with borders half-way between points.
-    """
+    """Points grouped by rectangles."""
 
     classes: SingleAttribute
+    """Class of each point; equal points share one."""
     boxes: Coordinates
+    """Shape (m, 4). Rectangle of each class: least x, least y, greatest x, greatest y. Interiors are
+    disjoint, and they fill the bounding box of all points, with borders half-way between points."""
 
 
 def rectangles(

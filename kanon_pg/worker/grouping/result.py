@@ -23,32 +23,23 @@ MOST_WEIGHT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class SingleAttribute:
-    """Classes of the values of one attribute, and what is proven about them.
-
-    Parameters
-    ----------
-    class_of : ndarray of int64, shape (n,)
-        Class of each value; classes are numbered 0 .. m - 1 by their first value.
-    sizes : ndarray of int64, shape (m,)
-        Sum of the weights of each class, each at least `k`.
-    lower_bound : int
-        Proven: no solution of the same problem costs less.
-    other : int or None
-        Number of the class in which values are gathered that belong nowhere else; None if there is none.
-    degree : int or None
-        Largest degree of the spanning trees that regions were cut from.
-    """
+    """Classes of the values of one attribute, and what is proven about them."""
 
     class_of: Numbers
+    """Shape (n,). Class of each value; classes are numbered 0 .. m - 1 by their first value."""
     sizes: Numbers
+    """Shape (m,). Sum of the weights of each class, each at least `k`."""
     k: int
     cost_kind: CostKind
     cost: int
     lower_bound: int
+    """Proven: no solution of the same problem costs less."""
     method: str
     bound_method: str
     other: int | None = None
+    """Number of the class in which values are gathered that belong nowhere else; None if there is none."""
     degree: int | None = None
+    """Largest degree of the spanning trees that regions were cut from."""
 
     @property
     def optimal(self) -> bool:

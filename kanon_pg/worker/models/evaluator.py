@@ -191,15 +191,10 @@ def _find_violations(
 
 @dataclass(frozen=True)
 class Violations:
-    """Which classes violate which model.
-
-    Parameters
-    ----------
-    found : ndarray of bool, shape (models, c)
-        In the order of `MODELS`, in any sensitive column, counted in rows or in people.
-    """
+    """Which classes violate which model."""
 
     found: NDArray[np.bool_]
+    """Shape (models, c). In the order of `MODELS`, in any sensitive column, counted in rows or in people."""
 
     @property
     def any(self) -> NDArray[np.bool_]:
@@ -301,8 +296,6 @@ def require_feasible(table: RowTypeTable, models: PrivacyModels) -> None:
 
     Raises
     ------
-    InputError
-        See `require_valid_models`.
     InfeasibleError
         Says which number the sensitive column allows at most.
 

@@ -86,22 +86,15 @@ def nothing_to_leave_out(
 
 
 class Kernels(NamedTuple):
-    """What solvers evaluate of a class, compiled; arguments are evaluator, counts, unit, column, demand.
-
-    Parameters
-    ----------
-    lack : kernel
-        How many rows (or people) a class lacks, at most 0 exactly if it satisfies the model.
-    largest : kernel
-        At least the rows of the largest part of a class that satisfies the model in rows, 0 if none can.
-    surplus : kernel
-        The value that is most above what it may have, and how many rows of it to leave out, 0 if that is of
-        no use.
-    """
+    """What solvers evaluate of a class, compiled; arguments are evaluator, counts, unit, column, demand."""
 
     lack: Callable[..., Any]
+    """How many rows (or people) a class lacks, at most 0 exactly if it satisfies the model."""
     largest: Callable[..., Any] = whole_class
+    """At least the rows of the largest part of a class that satisfies the model in rows, 0 if none can."""
     surplus: Callable[..., Any] = nothing_to_leave_out
+    """The value that is most above what it may have, and how many rows of it to leave out, 0 if that is of no
+    use."""
 
 
 class PrivacyModel:

@@ -37,26 +37,18 @@ class Compatibility:
 
     Instances are numbered by cost per row, cheapest first. The last one is the fully suppressed class,
     with which every row type is compatible.
-
-    Parameters
-    ----------
-    vector : ndarray of int64, shape (q,)
-        Pattern vector of each instance.
-    cost : ndarray of float64, shape (q,)
-        Cost of one row in each instance: the weights of its suppressed columns.
-    people : ndarray of int64, shape (q,)
-        People of the compatible row types, as if nobody were in two of them; >= k.
-    begin : ndarray of int64, shape (q + 1,)
-        Where the members of each instance begin.
-    member : ndarray of int32, shape (e,)
-        Row types that are compatible with each instance, ascending.
     """
 
     vector: NDArray[np.int64]
+    """Shape (q,). Pattern vector of each instance."""
     cost: NDArray[np.float64]
+    """Shape (q,). Cost of one row in each instance: the weights of its suppressed columns."""
     people: NDArray[np.int64]
+    """Shape (q,). People of the compatible row types, as if nobody were in two of them; >= k."""
     begin: NDArray[np.int64]
+    """Shape (q + 1,). Where the members of each instance begin."""
     member: NDArray[np.int32]
+    """Shape (e,). Row types that are compatible with each instance, ascending."""
 
     def __len__(self) -> int:
         return int(self.vector.size)
@@ -106,14 +98,10 @@ def compatibility_of(
         With at least k people.
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors, the fully suppressed one among them.
-    clock : Clock
-        Reports progress.
     max_cost_per_row : ndarray of float64, shape (n,), optional
         Leaves out pairs whose instance costs more per row than this number of the row type. What is
         proven on such a graph holds only for solutions that use its pairs. The fully suppressed
         instance keeps all row types. Instances keep at least k compatible people.
-    most_edges : int
-        Most pairs.
     keep_equal : bool
         Keeps instances with the same members: together they can be more classes than one.
 
@@ -151,15 +139,7 @@ class _Part(NamedTuple):
 
 
 class _GrowingGraph:
-    """The instances of the vectors so far.
-
-    Parameters
-    ----------
-    most_edges : int
-        Most pairs of a row type and an instance.
-    keep_equal : bool
-        Whether instances with the same members as a cheaper one are kept.
-    """
+    """The instances of the vectors so far."""
 
     def __init__(self, table: RowTypeTable, k: int, most_edges: int, keep_equal: bool) -> None:
         self._table, self._k, self._most_edges, self._keep_equal = table, k, most_edges, keep_equal

@@ -15,25 +15,17 @@ from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 @dataclass(frozen=True)
 class GraphSearch:
-    """A table whose solutions are searched for in a graph.
-
-    Parameters
-    ----------
-    graph : Compatibility
-        The graph of this table and `k`, or a part of it.
-    k : int
-        Fewest people per class.
-    prices : ndarray of int64, shape (n,), optional
-        Valid prices in units of 1 / `PRICE_UNIT`.
-    rest_may_be_small : bool
-        Whether the fully suppressed class may have fewer than k people.
-    """
+    """A table whose solutions are searched for in a graph."""
 
     table: RowTypeTable
     graph: Compatibility
+    """The graph of this table and `k`, or a part of it."""
     k: int
+    """Fewest people per class."""
     prices: NDArray[np.int64] | None = None
+    """Shape (n,). Valid prices in units of 1 / `PRICE_UNIT`."""
     rest_may_be_small: bool = False
+    """Whether the fully suppressed class may have fewer than k people."""
 
     @property
     def row_prices(self) -> NDArray[np.float64]:

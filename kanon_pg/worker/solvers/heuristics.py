@@ -80,8 +80,6 @@ def search_greedily(
 
     Raises
     ------
-    InputError
-        See `kanon_pg.worker.models.evaluator.require_usable`.
     InfeasibleError
         No release can satisfy the models, or none was found.
     """

@@ -82,33 +82,23 @@ class PairCosts:
     """What classes of two and three rows cost.
 
     A class is three row types, ascending, one for each row; a pair has -1 in the third place.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        Rows of each row type.
-    differ : ndarray of int64, shape (n, n)
-        Bit mask of the columns in which two row types differ.
-    vector, cost : ndarray of int64, shape (p,)
-        Pattern vectors and their whole cost per row, the cheapest first.
-    of_pair : ndarray of int64, shape (n, n)
-        Whole cost of each pair; too high to be used for a row type of one row and itself.
-    graph : Compatibility
-        Pattern instances that three rows can share.
-    of_row : ndarray of int64
-        Whole cost per row in each of them.
-    unit : float
-        What one whole cost stands for.
     """
 
     rows: Numbers
+    """Shape (n,). Rows of each row type."""
     differ: Numbers
+    """Shape (n, n). Bit mask of the columns in which two row types differ."""
     vector: Numbers
     cost: Numbers
+    """Shape (p,). `vector`, `cost`: pattern vectors and their whole cost per row, the cheapest first."""
     of_pair: Numbers
+    """Shape (n, n). Whole cost of each pair; too high to be used for a row type of one row and itself."""
     graph: Compatibility
+    """Pattern instances that three rows can share."""
     of_row: Numbers
+    """Whole cost per row in each of them."""
     unit: float
+    """What one whole cost stands for."""
 
     @classmethod
     def of(cls, table: RowTypeTable, mask: PatternMask, clock: Clock) -> PairCosts:
@@ -165,21 +155,15 @@ def _cheapest_above(different: Numbers, vectors: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class DualPrices:
-    """Dual prices of the linear program.
-
-    Parameters
-    ----------
-    row : ndarray of float64, shape (n,)
-        Price of a row of each row type.
-    odd : ndarray of float64, shape (s,)
-        Price of each odd set, >= 0: a class with an odd number of rows in it may cost so much more.
-    inside : ndarray of bool, shape (n, s)
-        Row types of each odd set.
-    """
+    """Dual prices of the linear program."""
 
     row: Reals
+    """Shape (n,). Price of a row of each row type."""
     odd: Reals
+    """Shape (s,). Price of each odd set, >= 0: a class with an odd number of rows in it may cost so much
+    more."""
     inside: NDArray[np.bool_]
+    """Shape (n, s). Row types of each odd set."""
 
     def excess_of_pairs(self, costs: PairCosts) -> Reals:
         """Return what each pair costs in excess of its prices, shape (n, n)."""
@@ -371,22 +355,15 @@ class Program:
 
 @dataclass
 class PairSearch:
-    """The best solution and bound so far, in whole costs.
-
-    Parameters
-    ----------
-    clock : Clock
-        Raises when time is over.
-    cost : int
-        Cost of the best solution.
-    solution : Solution, optional
-        None as long as it is the one that the search began with.
-    """
+    """The best solution and bound so far, in whole costs."""
 
     costs: PairCosts
     clock: Clock
+    """Raises when time is over."""
     cost: int
+    """Cost of the best solution."""
     solution: Solution | None = None
+    """None as long as it is the one that the search began with."""
     bound: float = 0.0
 
     def run(self) -> None:

@@ -116,27 +116,19 @@ def _noted_nowhere(found: SearchResult) -> None:
 
 @dataclass(frozen=True)
 class SearchContext:
-    """What is searched, and when it is good enough.
-
-    Parameters
-    ----------
-    table, mask, request, clock
-        As every method gets them.
-    goal : float
-        Gap at which the search ends.
-    note : callable
-        Gets the solution whenever it, or its bound, is better than before.
-    optima : dict
-        What integer programs proved about components: they come twice.
-    """
+    """What is searched, and when it is good enough."""
 
     table: RowTypeTable
     mask: PatternMask
     request: SolveRequest
     clock: Clock
+    """`table`, `mask`, `request`, `clock`: as every method gets them."""
     goal: float
+    """Gap at which the search ends."""
     note: Note
+    """Gets the solution whenever it, or its bound, is better than before."""
     optima: Optima = field(default_factory=dict)
+    """What integer programs proved about components: they come twice."""
 
     def cost(self, found: SearchResult) -> float:
         """Return the weighted cost of a solution."""

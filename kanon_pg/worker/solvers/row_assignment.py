@@ -31,24 +31,16 @@ from kanon_pg.worker.solvers.exact.granularity import whole_costs
 
 
 class OutputType(NamedTuple):
-    """A pattern vector together with row types that agree on what it keeps.
-
-    Parameters
-    ----------
-    cost : int
-        Cost of one row in units of `whole_costs`.
-    vector : int
-        Bit mask of suppressed columns.
-    members : tuple of int
-        Positions of the row types, ascending.
-    fewest : int
-        Rows that it needs if it is used.
-    """
+    """A pattern vector together with row types that agree on what it keeps."""
 
     cost: int
+    """Cost of one row in units of `whole_costs`."""
     vector: int
+    """Bit mask of suppressed columns."""
     members: tuple[int, ...]
+    """Positions of the row types, ascending."""
     fewest: int
+    """Rows that it needs if it is used."""
 
 
 def output_types(
@@ -105,22 +97,15 @@ def output_types(
 
 @dataclass(frozen=True)
 class Assignment:
-    """Rows of row types in output row types.
-
-    Parameters
-    ----------
-    row_type, output : ndarray of int64, shape (e,)
-        Pairs that hold rows.
-    rows : ndarray of int64, shape (e,)
-        Rows of each pair, >= 1.
-    cost : int
-        Whole cost of all rows.
-    """
+    """Rows of row types in output row types."""
 
     row_type: NDArray[np.int64]
     output: NDArray[np.int64]
+    """Shape (e,). `row_type`, `output`: pairs that hold rows."""
     rows: NDArray[np.int64]
+    """Shape (e,). Rows of each pair, >= 1."""
     cost: int
+    """Whole cost of all rows."""
 
 
 def assign_rows(
@@ -132,8 +117,6 @@ def assign_rows(
 
     Parameters
     ----------
-    rows : ndarray of int64, shape (n,)
-        Rows of each row type.
     pairs : sequence of (int, int, int), or ndarray of int64, shape (e, 3)
         Row type, output row type and whole cost of one row for all that are compatible.
     fewest : ndarray of int64, shape (q,)
@@ -208,42 +191,28 @@ BY_FLOWS = "a minimum-cost flow for every set of output row types"
 
 @dataclass(frozen=True)
 class AssignmentTask:
-    """What is searched.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-    outputs : list of OutputType
-        Cheapest first.
-    fewest, most : int
-        Limits for the number of classes.
-    """
+    """What is searched."""
 
     rows: np.ndarray
+    """Shape (n,)."""
     outputs: list[OutputType]
+    """Cheapest first."""
     fewest: int
     most: int
+    """`fewest`, `most`: limits for the number of classes."""
 
 
 @dataclass(frozen=True, order=True)
 class SearchNode:
-    """Decisions about output row types and the cheapest assignment that they allow.
-
-    Parameters
-    ----------
-    cost : int
-        No solution that fits the decisions costs less.
-    turn : int
-        Breaks ties: the later found first.
-    opened, closed : frozenset of int
-        Decided output row types.
-    assignment : Assignment
-    """
+    """Decisions about output row types and the cheapest assignment that they allow."""
 
     cost: int
+    """No solution that fits the decisions costs less."""
     turn: int
+    """Breaks ties: the later found first."""
     opened: frozenset[int] = field(compare=False)
     closed: frozenset[int] = field(compare=False)
+    """`opened`, `closed`: decided output row types."""
     assignment: Assignment = field(compare=False)
 
 

@@ -48,8 +48,6 @@ def reassign_sensitively(
         Names the classes: patterns with the values they keep. All of them stay in use.
     k, p : int
         Fewest rows and fewest different sensitive values of each class.
-    clock : Clock
-        Reports progress, and ends the search when time is over.
 
     Returns
     -------
@@ -180,16 +178,8 @@ def _cheapest_flow(
 
     Parameters
     ----------
-    row_type, output : ndarray of int64, shape (e,)
-        Pairs of a row type and a class.
-    cost : ndarray of int64, shape (q,)
-        Of a row in each class.
     limit : ndarray of int64, shape (q,)
         Rows that each gate of a class lets through.
-    gated : ndarray of int64, shape (q,)
-        Fewest rows that come through the gates of each class.
-    clock : Clock
-        Ends the search when time is over.
     direct : ndarray of int64, shape (q,), optional
         Fewest rows that come past the gates. All come through one if it is missing.
 

@@ -63,15 +63,7 @@ def search_by_subsets(table: RowTypeTable, request: SolveRequest, clock: Clock) 
 
 
 class _Shown:
-    """What row types show, and what of it fewer than k people share.
-
-    Parameters
-    ----------
-    sets : sequence of tuple of int
-        The sets of m columns.
-    vectors : ndarray of int64, shape (n,)
-        Which columns each row type suppresses at first.
-    """
+    """What row types show, and what of it fewer than k people share."""
 
     def __init__(
         self, table: RowTypeTable, sets: Sequence[Columns], k: int, vectors: NDArray[np.int64]

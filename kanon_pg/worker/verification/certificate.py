@@ -79,8 +79,6 @@ def certified_bound(
     vectors : ndarray of int64, shape (p,), optional
         All pattern vectors that a solution may use, but for those that `outside` stands for. None for all
         that there are.
-    k : int
-        Fewest people per class.
     prices : ndarray of int64, shape (n,)
         Price of each row of a row type in units of 1 / `PRICE_UNIT`.
     heartbeat : callable, optional
@@ -169,28 +167,19 @@ def _rounded_down(exact: Fraction) -> float:
 
 
 class ColumnLevels(NamedTuple):
-    """What one column of row types shows and costs, from its lowest level to the top.
-
-    Parameters
-    ----------
-    lowest : int
-        Its lowest level.
-    nodes : list of ndarray of int32, shape (n,)
-        Per level but the top the node of each row type, numbered from 0.
-    counts : list of int
-        Per level but the top how many nodes there are.
-    costs : list of (int, or ndarray of int64, shape (n,))
-        Per level what a cell costs in price units, at most its true cost; the same within a node, and one
-        number where it is the same for all nodes.
-    least : list of int
-        Per level what the cheapest cell costs.
-    """
+    """What one column of row types shows and costs, from its lowest level to the top."""
 
     lowest: int
+    """Its lowest level."""
     nodes: list[NDArray[np.int32]]
+    """Shape (n,). Per level but the top the node of each row type, numbered from 0."""
     counts: list[int]
+    """Per level but the top how many nodes there are."""
     costs: list[int | NDArray[np.int64]]
+    """Shape (n,). Per level what a cell costs in price units, at most its true cost; the same within a node,
+    and one number where it is the same for all nodes."""
     least: list[int]
+    """Per level what the cheapest cell costs."""
 
     def ordered(self, order: NDArray[np.int32]) -> ColumnLevels:
         """Return the column with its row types in some order."""
@@ -294,22 +283,15 @@ def formable_classes(
 
 @dataclass(frozen=True)
 class FormableClasses:
-    """Which classes may be formed, and what they cost; for a search of prices and for their check.
-
-    Parameters
-    ----------
-    k : int
-        Fewest people per class.
-    demands : ClassDemands or None
-        What classes must satisfy besides k.
-    levels : ndarray of int64, shape (p, m), or None
-        The level vectors that are allowed; None for all.
-    """
+    """Which classes may be formed, and what they cost; for a search of prices and for their check."""
 
     columns: list[ColumnLevels]
     k: int
+    """Fewest people per class."""
     demands: ClassDemands | None = None
+    """What classes must satisfy besides k."""
     levels: NDArray[np.int64] | None = None
+    """Shape (p, m). The level vectors that are allowed; None for all."""
 
     @property
     def full_cost(self) -> int:
@@ -375,19 +357,13 @@ _Span = tuple[int, int]
 
 
 class _Leaves(NamedTuple):
-    """The leaves of the tree; without a list of them one stands for all.
-
-    Parameters
-    ----------
-    levels : ndarray of int64, shape (m, p), or None
-        Their levels above the lowest ones, in the order of decision and ascending.
-    rest : ndarray of int64, shape (m + 1, p)
-        What the columns from some depth on cost at least.
-    """
+    """The leaves of the tree; without a list of them one stands for all."""
 
     number: int
     levels: NDArray[np.int64] | None
+    """Shape (m, p). Their levels above the lowest ones, in the order of decision and ascending."""
     rest: NDArray[np.int64]
+    """Shape (m + 1, p). What the columns from some depth on cost at least."""
 
     def divide(self, depth: int, span: _Span, level: int) -> tuple[_Span | None, _Span | None]:
         """Return the leaves of a span below its highest level in a column, and those at it; None if none are.

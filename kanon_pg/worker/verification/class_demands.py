@@ -31,45 +31,31 @@ SHARE_UNIT = 1 << 16
 
 
 class ClassDemands(NamedTuple):
-    """What is demanded of classes besides k.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (s, n)
-        Value of each row type in each sensitive column, numbered from 0.
-    least : ndarray of int64, shape (s,)
-        Fewest different values of each column; 1 demands nothing.
-    share : int
-        No value may have more than one in so many rows; 1 demands nothing.
-    quotas : ndarray of int64, shape (s, v)
-        Share of each value in the whole table, in units of 1 / `SHARE_UNIT`, rounded up.
-    beyond : int
-        Largest share of rows of a class beyond these quotas, in the same unit; negative if any will do.
-    has_entity : int
-        1 if people are told apart by an entity, so that people and rows differ.
-    held : ndarray of int64
-        Working array: rows per value.
-    taken : ndarray of float64, shape (n,)
-        Rows of each member of the last group that the costliest class has; may be parts of rows.
-    begin : ndarray of int64, shape (n + 1,)
-        Where the people of each row type begin in `shared`.
-    shared : ndarray of int64
-        People who have rows of several row types, numbered from 0.
-    seen : ndarray of int64
-        Working array: when each of them was last met; the last entry is the time.
-    """
+    """What is demanded of classes besides k."""
 
     codes: NDArray[np.int32]
+    """Shape (s, n). Value of each row type in each sensitive column, numbered from 0."""
     least: NDArray[np.int64]
+    """Shape (s,). Fewest different values of each column; 1 demands nothing."""
     share: int
+    """No value may have more than one in so many rows; 1 demands nothing."""
     quotas: NDArray[np.int64]
+    """Shape (s, v). Share of each value in the whole table, in units of 1 / `SHARE_UNIT`, rounded up."""
     beyond: int
+    """Largest share of rows of a class beyond these quotas, in the same unit; negative if any will do."""
     has_entity: int
+    """1 if people are told apart by an entity, so that people and rows differ."""
     held: NDArray[np.int64]
+    """Working array: rows per value."""
     taken: NDArray[np.float64]
+    """Shape (n,). Rows of each member of the last group that the costliest class has; may be parts of
+    rows."""
     begin: NDArray[np.int64]
+    """Shape (n + 1,). Where the people of each row type begin in `shared`."""
     shared: NDArray[np.int64]
+    """People who have rows of several row types, numbered from 0."""
     seen: NDArray[np.int64]
+    """Working array: when each of them was last met; the last entry is the time."""
 
     def ordered(self, order: NDArray[np.int32]) -> ClassDemands:
         """Return the demands on some row types in some order."""

@@ -32,21 +32,15 @@ def _require(is_so: object, sentence: str) -> None:
 
 
 class ShownColumn(NamedTuple):
-    """What the parts of a solution show in one column.
-
-    Parameters
-    ----------
-    identity : ndarray of int64, shape (q,)
-        Identity of the published value or node among those of its level, 0 for a suppressed cell.
-    loss : ndarray of float64, shape (q,)
-        Loss of one cell, before the column's weight.
-    is_hidden : ndarray of bool, shape (q,)
-        Whether the cell is suppressed.
-    """
+    """What the parts of a solution show in one column."""
 
     identity: NDArray[np.int64]
+    """Shape (q,). Identity of the published value or node among those of its level, 0 for a suppressed
+    cell."""
     loss: NDArray[np.float64]
+    """Shape (q,). Loss of one cell, before the column's weight."""
     is_hidden: NDArray[np.bool_]
+    """Shape (q,). Whether the cell is suppressed."""
 
 
 def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownColumn:
@@ -91,24 +85,16 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownCo
 
 @dataclass(frozen=True, slots=True)
 class CountedSolution:
-    """The figures of a solution, recounted.
-
-    Parameters
-    ----------
-    smallest : int
-        Distinct people of the smallest class.
-    suppressed_cells : int
-        Suppressed cells over all rows.
-    weighted_cost : float
-        Loss of all cells (1 for a suppressed one) with column weights.
-    average : float
-        Mean number of distinct people per class.
-    """
+    """The figures of a solution, recounted."""
 
     smallest: int
+    """Distinct people of the smallest class."""
     suppressed_cells: int
+    """Suppressed cells over all rows."""
     weighted_cost: float
+    """Loss of all cells (1 for a suppressed one) with column weights."""
     average: float
+    """Mean number of distinct people per class."""
 
 
 def recount(

@@ -1,7 +1,5 @@
 """A living database becomes the next version's, by `kanon install` and as the extension: all goes on."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Tables on the nodes, and what is to be seen of them there."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What nodes count and what they send: row types, never rows of the base table."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Nodes that stop at once, in each step of a call and at its commit: one whole release, old or new."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

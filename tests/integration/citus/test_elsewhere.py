@@ -1,7 +1,5 @@
 """What is not stored on the nodes: kept whole on the coordinator, or refused with a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

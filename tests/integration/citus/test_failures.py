@@ -1,7 +1,5 @@
 """Lost connections and writers during a call: the old release or the new one, never half, no small class."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

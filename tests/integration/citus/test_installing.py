@@ -1,7 +1,5 @@
 """Installing and removing on coordinators: what each node gets, who else may have it, what stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Releases of distributed tables: where they are stored, what they hold, that all classes have k people."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

@@ -1,7 +1,5 @@
 """Who reaches what is stored on the nodes: nobody but the owner role; and what installing leaves there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """asyncpg through the gateway: everything in binary form, types looked up in the catalogs, cursors, pools."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import io

@@ -1,7 +1,5 @@
 """Attacks on the gateway itself: smuggled statements, changed meanings, malformed messages, floods."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import struct

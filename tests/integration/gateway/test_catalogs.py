@@ -1,7 +1,5 @@
 """Catalog queries in the manner of graphical tools and drivers: they are the server's."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

@@ -1,7 +1,5 @@
 """Columns of an answer that have no name of their own are called as PostgreSQL calls them."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

@@ -1,7 +1,5 @@
 """The command, and what keeps a gateway from starting."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

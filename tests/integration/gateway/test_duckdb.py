@@ -3,8 +3,6 @@
 In a process of its own, because DuckDB keeps Python's lock while it waits, and here the gateway is a thread.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A Java program through the gateway: metadata, portals, binary values, savepoints by Debian's driver."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A program of Node through the gateway: texts, parameters, named statements, errors by node-postgres."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

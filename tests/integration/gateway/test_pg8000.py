@@ -1,7 +1,5 @@
 """pg8000, which is written in Python, through the gateway: text forms in the extended protocol."""
 
-from __future__ import annotations
-
 import datetime
 import io
 from typing import Any

@@ -4,8 +4,6 @@ The same messages go to the gateway and to the server itself; there an error sta
 a constant for a query. What comes back must be the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

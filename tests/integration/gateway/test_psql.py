@@ -1,7 +1,5 @@
 """psql through the gateway: its own commands, several statements, variables."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

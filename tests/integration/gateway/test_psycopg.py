@@ -1,7 +1,5 @@
 """psycopg through the gateway: parameters, formats, cursors, pipelines, transactions, cancel."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from datetime import date

@@ -1,7 +1,5 @@
 """psycopg2 through the gateway: it writes values into the text, and reads them as text."""
 
-from __future__ import annotations
-
 import datetime
 import io
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A gateway under siege: silent connections, logins that never end, and too many clients."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """SQLAlchemy and pandas through the gateway: reflection, queries, savepoints, frames."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

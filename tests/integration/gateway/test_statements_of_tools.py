@@ -3,8 +3,6 @@
 What they ask of the catalog is answered; what they ask of tables has the answer that the superuser gets.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

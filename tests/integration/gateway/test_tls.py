@@ -1,7 +1,5 @@
 """TLS between client and gateway, with a certificate made for the test."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import struct

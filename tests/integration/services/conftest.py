@@ -1,7 +1,5 @@
 """A database for the tests of a module, which make tables of their own in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import psycopg

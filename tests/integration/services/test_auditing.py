@@ -1,7 +1,5 @@
 """Audits find what trying all sets of columns finds, and no more rights are needed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal

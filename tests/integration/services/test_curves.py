@@ -1,7 +1,5 @@
 """Suppression curves agree with releases of them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import psycopg
@@ -50,7 +48,7 @@ def test_people_are_counted_not_rows(services: Services) -> None:
 
 def test_rows_of_a_release_are_counted_and_that_is_said(services: Services) -> None:
     services.anonymize("of_persons", 3, method="greedy")
-    services.phases.clear()
+    services.notices.clear()
     found = services.curve("safe.of_persons", ks=[3], method="greedy")
     assert (found.quasi_identifiers, found.people) == (tuple(COLUMNS), found.rows)
     assert services.notices == ["Whose rows they are is not published, so each row counts as a person."]

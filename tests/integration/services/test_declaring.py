@@ -1,7 +1,5 @@
 """Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 
@@ -50,7 +48,7 @@ def test_an_identifier_that_repeats_may_be_the_entity(services: Services) -> Non
     (said,) = services.notices
     assert 'Column "patient" is declared as an identifier and repeats' in said
     assert "entity => 'patient'" in said
-    services.phases.clear()
+    services.notices.clear()
     services.anonymize("visits", 5, method="greedy")
     assert said in services.notices
 
@@ -78,7 +76,7 @@ def test_who_publishes_without_a_declaration_is_shown_how_to_get_one(services: S
     (said,) = [one for one in services.notices if "not declared" in one]
     assert "kanon_suggest(" in said
     assert "kanon_declare(" in said
-    services.phases.clear()
+    services.notices.clear()
     services.anonymize("visits", 2, quasi_identifiers=["sex"], method="greedy")
     assert not [one for one in services.notices if "not declared" in one]
 

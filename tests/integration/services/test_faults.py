@@ -1,7 +1,5 @@
 """Whatever statement fails or is cancelled, the whole call does, says so, and has no effect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

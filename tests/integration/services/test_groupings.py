@@ -1,7 +1,5 @@
 """Classes of one column: every value, k people per class, refusals and notices."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,44 +1,17 @@
 """Every bad input has a sentence, hint and SQLSTATE of its own, equal by both interfaces, and no effect."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import Any
-
 import pytest
 
 from kanon_pg.errors import KanonError, by_sqlstate
-from tests.fixtures import audits
-from tests.fixtures.analyses import group
 from tests.fixtures.interfaces import SqlInterface
 from tests.fixtures.refusals import ALL_CASES, RELEASE_CASES, Case
 from tests.fixtures.services import Services
 
 
-class Functions:
-    """The functions of the server, called as the services are."""
-
-    def __init__(self, services: Services) -> None:
-        self.interface = SqlInterface(services.connection.info.dsn, services.connection)
-
-    def __getattr__(self, operation: str) -> Any:
-        if operation == "group":
-            return partial(group, self.interface)
-        if hasattr(audits, operation):
-            return partial(getattr(audits, operation), self.interface)
-        return getattr(self.interface, operation)
-
-    def measure(self, relation: str | None, quasi_identifiers: Any = None, sensitive: Any = None) -> Any:
-        given = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive}
-        return self.interface.measure(
-            relation, **{name: one for name, one in given.items() if one is not None}
-        )  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.title)
 def test_refusal(services: Services, case: Case) -> None:
     before, refusals = services.recorded(), []
-    for calls in (services, Functions(services)):
+    for calls in (services, SqlInterface(services.dsn, services.connection)):
         with pytest.raises(KanonError) as raised:
             case.call(calls)
         refusals.append(raised.value)

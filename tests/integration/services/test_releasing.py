@@ -1,7 +1,5 @@
 """Releases: the order of steps, what is recorded, and what is never trusted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -98,7 +96,7 @@ def test_a_refresh_follows_the_table_and_withholds_small_classes(services: Servi
     publish(services)
     services.execute("truncate base; insert into base select i % 2 from generate_series(1, 40) as i")
     services.execute("insert into base select 7 from generate_series(1, 4)")
-    services.phases.clear()
+    services.notices.clear()
     services.refresh("base")
     assert Counter(services.values("select a from safe.base")) == {(0,): 20, (1,): 20}
     (record,) = services.releases()
@@ -112,7 +110,7 @@ def test_a_refresh_follows_the_table_and_withholds_small_classes(services: Servi
 def test_a_refresh_says_that_nobody_sees_it(services: Services) -> None:
     publish(services)
     services.execute("drop view safe.base")
-    services.phases.clear()
+    services.notices.clear()
     services.refresh("base")
     (said,) = services.notices
     assert said.startswith('The view "safe"."base" was dropped: what was refreshed is not published.')

@@ -1,7 +1,5 @@
 """Attacks on noisy answers, which have nothing to average here; kept so that nobody wonders."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import WITHHELD, Attack, Secret, Step, V, attack, backed, of_kind
 

@@ -1,7 +1,5 @@
 """Days, years and ages of people inside aggregates, and days that the session's time zone moves."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import (
     BROKEN_OFF_AS_IS,

@@ -1,7 +1,5 @@
 """Figures that weigh people by a value or show one: quotients, products, correlations, modes, extremes."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import (
     BROKEN_OFF,

@@ -1,7 +1,5 @@
 """Statements that are no query at all."""
 
-from __future__ import annotations
-
 from tests.query.cases import Attack, Channel, Secret, V, attack, of_kind
 
 _SAME = f"select ward from patients where {V}"

@@ -1,7 +1,5 @@
 """Answers about everybody but a few, when the number of everybody is known."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE, STRICT, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,

@@ -1,7 +1,5 @@
 """Conditions and joins that are written anew: EXISTS, IN, means of each group, LEFT JOIN of people."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import NEAR, PAIRWISE
 from tests.query.cases import BROKEN_OFF, EXPLAINED, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 

@@ -1,7 +1,5 @@
 """Relations through which protected rows can be read under another name."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import beforehand, in_session
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, backed, of_kind
 from tests.query.hospital import ADA

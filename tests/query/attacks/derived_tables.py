@@ -1,7 +1,5 @@
 """Levels: derived tables and common table expressions in which the inner or outer level is not honest."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import EXPLAINED, REFUSED, Attack, Channel, Secret, V, alike, attack, of_kind
 

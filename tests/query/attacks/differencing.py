@@ -1,7 +1,5 @@
 """Two answers whose difference is one person, by one role or several."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,

@@ -1,7 +1,5 @@
 """Groups of public tables, in which there may be nobody, or one."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import BROKEN_OFF, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 

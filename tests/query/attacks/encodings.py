@@ -1,7 +1,5 @@
 """Texts that a checker might read differently from the server."""
 
-from __future__ import annotations
-
 from tests.query.cases import (
     REFUSED,
     WITHHELD_AS_IS,

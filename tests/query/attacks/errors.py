@@ -1,7 +1,5 @@
 """Errors that happen for one person only, or whose message shows a value."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, backed, harmless, of_kind
 

@@ -1,7 +1,5 @@
 """FILTER with few people, on its own or against its complement."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, limited, of_kind
 

@@ -1,7 +1,5 @@
 """Several groupings in one answer, whose totals give small groups back."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import NEAR
 from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, of_kind
 

@@ -1,7 +1,5 @@
 """Hashes and digests as names for people."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import NEAR
 from tests.query.cases import Attack, Secret, V, alike, of_kind
 

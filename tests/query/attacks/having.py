@@ -1,7 +1,5 @@
 """HAVING as an oracle on groups that are not shown."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import STRICT
 from tests.query.cases import (
     REFUSED,

@@ -1,7 +1,5 @@
 """Identifiers shown, compared, grouped, summed or joined with known values."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Secret, V, alike, attack, of_kind
 
 # fmt: off

@@ -1,7 +1,5 @@
 """LATERAL, written or implied: a query for each row of another table."""
 
-from __future__ import annotations
-
 from tests.query.cases import Attack, Secret, V, alike, of_kind
 
 # fmt: off

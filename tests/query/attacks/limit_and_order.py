@@ -1,7 +1,5 @@
 """Positions: LIMIT, OFFSET, ORDER BY and DISTINCT ON as channels."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, harmless, of_kind
 
 # fmt: off

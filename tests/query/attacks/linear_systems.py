@@ -4,8 +4,6 @@ After D. Dobkin, A. K. Jones, R. J. Lipton: Secure Databases: Protection Against
 1979), and F. Y. Chin, G. Özsoyoğlu: Auditing and Inference Control in Statistical Databases (IEEE TSE 1982).
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, number_of

@@ -1,7 +1,5 @@
 """Aggregates that show single values: lists, extremes, extreme percentiles, moments of few."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import NEAR
 from tests.query.cases import (
     EXPLAINED,

@@ -1,7 +1,5 @@
 """Arithmetic and CASE inside aggregates that leave one person's share."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, backed, of_kind
 
 # fmt: off

@@ -3,8 +3,6 @@
 Who was born before 1950 is known, so is how many they are.
 """
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 
 _KNOWN = "birth_date < date '1950-01-01'"

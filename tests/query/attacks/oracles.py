@@ -1,7 +1,5 @@
 """Queries asked for the refusal, not for the answer."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import NEAR, PAIRWISE, STRICT, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,

@@ -1,7 +1,5 @@
 """The software's own functions, called as nobody expects."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import beforehand, in_session
 from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, alike, attack, harmless, of_kind
 from tests.query.hospital import BEN

@@ -1,7 +1,5 @@
 """Functions, operators, types, casts and tables of the analyst's own."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import beforehand, in_session
 from tests.query.cases import (
     EXPLAINED,

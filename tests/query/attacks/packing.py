@@ -1,7 +1,5 @@
 """Many people's values packed into the digits of one number."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import beforehand, in_session
 from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, backed, of_kind
 from tests.query.hospital import ADA

@@ -1,7 +1,5 @@
 """Answers and groups that have k rows, although fewer than k people stand behind them."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, alike, attack, of_kind
 
 # fmt: off

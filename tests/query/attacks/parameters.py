@@ -1,7 +1,5 @@
 """Values beside the text, and places where no value belongs."""
 
-from __future__ import annotations
-
 from tests.query.cases import (
     REFUSED,
     WITHHELD,

@@ -1,7 +1,5 @@
 """Several sessions at once: check and run, query and record, counting and answering."""
 
-from __future__ import annotations
-
 from tests.query.cases import (
     BROKEN_OFF,
     REFUSED,

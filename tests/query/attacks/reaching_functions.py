@@ -1,7 +1,5 @@
 """Functions that run SQL, read files, change settings, take locks or talk to other sessions."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
 from tests.query.cases import Attack, Channel, Secret, V, alike, attack, backed, of_kind
 

@@ -1,7 +1,5 @@
 """Recursion, which multiplies rows, searches, or never ends."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, of_kind
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Rows without aggregates: rare tuples, hidden orders, whole tables."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, of_kind
 
 # fmt: off

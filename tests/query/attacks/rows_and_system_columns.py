@@ -1,7 +1,5 @@
 """Whole rows, comparisons of rows, physical positions, samples, locks."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, alike, attack, of_kind
 
 # fmt: off

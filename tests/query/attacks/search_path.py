@@ -1,7 +1,5 @@
 """Sessions prepared so that an honest query means something else."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import in_session
 from tests.query.cases import (
     REFUSED,

@@ -1,7 +1,5 @@
 """One person beside people whose values the condition tells."""
 
-from __future__ import annotations
-
 from tests.query.cases import (
     WITHHELD_AS_IS,
     Attack,

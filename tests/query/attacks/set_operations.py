@@ -1,7 +1,5 @@
 """One person's rows among others that only another branch of a set operation knows."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Secret, V, alike, of_kind
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Options, queries and steps that several classes of attacks share."""
 
-from __future__ import annotations
-
 from tests.query.cases import Policy, Step, V, Via
 from tests.query.hospital import ADA
 

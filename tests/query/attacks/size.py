@@ -1,7 +1,5 @@
 """Texts too long, too deep or too wide for a parser, a stack or a planner."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Channel, Secret, alike, attack, of_kind
 
 _DEEP = 4000

@@ -1,7 +1,5 @@
 """Groups of any size that show one row: equal values with different spellings, chosen by a condition."""
 
-from __future__ import annotations
-
 from tests.query.cases import Attack, Channel, Secret, alike, attack, harmless, of_kind
 
 FIRST = "birth_date >= date '1957-05-09' and birth_date < date '1958-11-18'"

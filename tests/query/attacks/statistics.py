@@ -1,7 +1,5 @@
 """What the server itself knows about the data and shows in its catalogs."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Channel, Secret, attack, backed, of_kind
 
 _STATISTICS = {

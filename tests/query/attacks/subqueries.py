@@ -1,7 +1,5 @@
 """Subqueries in expressions: each can look at one person while the outer level looks at many."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, alike, attack, of_kind
 

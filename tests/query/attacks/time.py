@@ -1,7 +1,5 @@
 """The time a query takes, made to depend on one person."""
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
 from tests.query.cases import (
     REFUSED,

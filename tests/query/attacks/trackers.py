@@ -5,8 +5,6 @@ After D. E. Denning, P. J. Denning, M. D. Schwartz: The Tracker: A Threat to Sta
 (ACM TODS 1980).
 """
 
-from __future__ import annotations
-
 from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,

@@ -1,7 +1,5 @@
 """Predicates that are different each time, or that remember."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, Attack, Secret, V, alike, of_kind
 
 # fmt: off

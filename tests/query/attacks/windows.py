@@ -1,7 +1,5 @@
 """Window functions, which aggregate without grouping."""
 
-from __future__ import annotations
-
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, alike, attack, backed, of_kind
 
 # fmt: off

@@ -1,13 +1,10 @@
 """Searches as they are called: refusals, entities, deadlines, cancelling, equal answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.identifying import (
-    minimal_identifying_set,
     smallest_identifying_set,
 )
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
@@ -34,47 +31,12 @@ def figures(table, columns, k):
     return counted
 
 
-def test_figures_of_a_small_table():
-    table = read(ROWS)
-    assert find_violating_sets(table, 2).sets == ((0, 1), (0, 2), (1, 2))
-    counted = figures(table, (0, 1), 2)
-    assert (counted.classes, counted.classes_at_risk, counted.smallest_class) == (4, 2, 1)
-    assert (counted.people_at_risk, counted.rows_at_risk) == (2, 2)
-    assert counted.distinction == pytest.approx(4 / 6)
-    assert counted.separation == pytest.approx(13 / 15)
-
-
-def test_people_count_and_not_rows():
-    table = read(ROWS, ["p", "p", "p", "q", "q", "r"])
-    assert find_violating_sets(table, 2).sets == ((0,), (1, 2))
-    assert figures(table, (0,), 2).people_at_risk == 1
-    assert figures(table, (0,), 2).rows_at_risk == 3
-
-
 def test_rows_of_nobody_count_as_one_person():
     assert find_violating_sets(read(ROWS, [None] * 6), 2).sets == ((),)
     table = read([("a",), ("a",), ("b",), ("b",)], ["p", "q", None, None])
     assert find_violating_sets(table, 2).sets == ((0,),)
     assert figures(table, (0,), 2).people_at_risk == 1
     assert risk_of(table, [0]).prosecutor.highest == 1
-
-
-def test_fewer_people_than_k_need_no_column():
-    table = read(ROWS)
-    found = find_violating_sets(table, 7)
-    assert found.sets == ((),)
-    assert found.is_complete
-    assert found.minimum == 0
-    assert figures(table, (), 7).people_at_risk == 6
-    assert figures(table, (), 7).separation == 0
-
-
-def test_an_anonymous_table_has_no_violating_set():
-    table = read(ROWS * 5)
-    found = find_violating_sets(table, 5)
-    assert found.sets == ()
-    assert found.is_complete
-    assert found.minimum is None
 
 
 def test_no_time_at_all_is_honest():
@@ -108,20 +70,6 @@ def test_progress_cancels(search):
 def test_equal_calls_give_equal_answers():
     assert find_violating_sets(scattered(), 3) == find_violating_sets(scattered(), 3)
     assert smallest_identifying_set(scattered()) == smallest_identifying_set(scattered())
-
-
-def test_order_of_columns_does_not_matter():
-    order = np.random.default_rng(5).permutation(14).tolist()
-    moved = read([tuple(row[column] for column in order) for row in scattered_rows()])
-    found = {tuple(sorted(order[place] for place in places)) for places in find_violating_sets(moved, 3).sets}
-    assert found == set(find_violating_sets(scattered(), 3).sets)
-    assert found
-
-
-def test_rows_that_are_all_equal_need_no_column():
-    table = read([("a", 1)] * 3)
-    assert minimal_identifying_set(table) == smallest_identifying_set(table).columns == ()
-    assert smallest_identifying_set(table).is_optimal
 
 
 def test_homogeneous_classes_and_uniques():

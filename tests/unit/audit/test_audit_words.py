@@ -1,7 +1,5 @@
 """Names of columns, and audits in words and Markdown."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from typing import cast

@@ -1,7 +1,5 @@
 """Statistics behind suggested roles, against counting by hand."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from itertools import combinations
 

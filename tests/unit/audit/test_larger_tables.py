@@ -1,7 +1,5 @@
 """Tables large enough for merged lines, several suffixes and shared people, against counting every subset."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A caller who sees rows only must not take a search that was cut short for an all-clear."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ Its cover examples count the different rows of a projection (identifying sets); 
 classes smaller than k (violating sets). Both readings are tested on the same tables.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import networkx as nx

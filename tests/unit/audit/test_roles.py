@@ -1,7 +1,5 @@
 """Proposed roles of invented columns: what may link people, few enough to be of use; what names say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of commands agrees with the commands, and listing them imports none of them."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import subprocess

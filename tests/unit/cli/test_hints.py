@@ -1,7 +1,5 @@
 """Hints and notices name functions, views, arguments, commands and options that exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

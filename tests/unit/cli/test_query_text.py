@@ -1,7 +1,5 @@
 """A finding is marked where it is, whatever the text."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

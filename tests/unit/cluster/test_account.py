@@ -1,7 +1,5 @@
 """The account that runs the server, and folders that only it may enter."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import stat

@@ -1,7 +1,5 @@
 """Folders of private servers."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Finding an installed PostgreSQL."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

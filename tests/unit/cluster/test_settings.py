@@ -1,7 +1,5 @@
 """The configuration follows the machine's size within limits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Levels in pattern vectors, and hierarchies on their way to the solver."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

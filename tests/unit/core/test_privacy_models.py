@@ -1,7 +1,5 @@
 """Privacy models are closed against omission: no place that acts on them works without a rule for each."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Results as tables: what is in them, that names and values are escaped, and what a missing library says."""
 
-from __future__ import annotations
-
 import sys
 from datetime import date
 from decimal import Decimal

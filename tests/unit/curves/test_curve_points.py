@@ -1,7 +1,5 @@
 """What the solutions for some k say about the others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

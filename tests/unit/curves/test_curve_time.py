@@ -1,7 +1,5 @@
 """How the time of a curve is divided among its values of k."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

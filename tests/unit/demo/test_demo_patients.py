@@ -1,7 +1,5 @@
 """The generated table is large, skewed, repeatable, and holds no number that a real person has."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whose answer a message of the server is, through errors, Sync and copies."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

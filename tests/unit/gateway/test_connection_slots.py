@@ -1,7 +1,5 @@
 """Who may come in, and whose connection is closed: nobody who has not logged in takes a session's slot."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

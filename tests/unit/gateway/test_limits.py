@@ -1,7 +1,5 @@
 """Limits that users do not choose: the command and its page say those of `ClientLimits`."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

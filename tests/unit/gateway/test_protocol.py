@@ -1,7 +1,5 @@
 """Framing: however bytes arrive, the messages are the same; what the protocol does not allow is refused."""
 
-from __future__ import annotations
-
 import itertools
 import struct
 

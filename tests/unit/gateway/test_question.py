@@ -1,7 +1,5 @@
 """Which statements are taken for questions about people, and how parameters become constants."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

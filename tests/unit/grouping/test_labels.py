@@ -1,7 +1,5 @@
 """The cases of the proof of Theorem 10 by name, and what the sum cost and the bounds come to."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

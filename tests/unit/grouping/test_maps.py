@@ -1,7 +1,5 @@
 """Regions and rectangles: shapes for which it is known what can be found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

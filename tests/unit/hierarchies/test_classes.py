@@ -1,7 +1,5 @@
 """Classes of at least so many rows: what the levels of such a hierarchy promise, whatever the values."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta

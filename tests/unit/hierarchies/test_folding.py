@@ -1,7 +1,5 @@
 """Hierarchies as they travel between functions."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

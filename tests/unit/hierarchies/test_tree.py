@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of

@@ -1,7 +1,5 @@
 """Nothing that is said of secrets can fail for some values and not for others."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.queries.counting.guarded import Guarded, guarded

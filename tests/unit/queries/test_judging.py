@@ -1,7 +1,5 @@
 """Figures of one answer are compared with each other, however many people they are about."""
 
-from __future__ import annotations
-
 import random
 import struct
 

@@ -1,7 +1,5 @@
 """Noise hides what it says: draws on neighbouring tables, and attacks that spend the whole account."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

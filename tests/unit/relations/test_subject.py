@@ -1,7 +1,5 @@
 """What is known of a relation, and which of its columns an operation takes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

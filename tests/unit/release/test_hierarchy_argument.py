@@ -1,7 +1,5 @@
 """The argument ``hierarchies``, as far as it can be checked without a database."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The argument ``options`` and the privacy models that a request asks for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

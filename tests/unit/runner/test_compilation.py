@@ -1,7 +1,5 @@
 """Solvers are compiled once per installation and user, ahead and in parallel or at a first call."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A program of its own: only a process that has done nothing else knows what it had to compile.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Annealing, flows and integer programs of regions: what must be true of every solution they return."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -17,7 +15,7 @@ from kanon_pg.worker.solvers.compatibility import compatibility_of
 from kanon_pg.worker.solvers.graph_search import GraphSearch
 from kanon_pg.worker.solvers.refinement.flow import reassign
 from kanon_pg.worker.solvers.refinement.recombination import SolutionPool, search_among
-from kanon_pg.worker.solvers.refinement.refine import Rounds, refine
+from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.refinement.regions import improve_as_a_whole, improve_by_regions
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
@@ -244,37 +242,6 @@ def test_a_pool_keeps_the_cheapest_solutions_each_cost_once():
 
 
 @pytest.mark.parametrize("persons", [0, 40])
-def test_the_classes_of_a_pool_hold_its_solutions_and_whatever_else_fits(persons):
-    case = case_of(8, rows=120, columns=5, persons=persons)
-    pool = pool_of(case)
-    united = pool.united().graph
-    assert len(united) < len(case.graph)
-    assert united.row_types == len(case.table)
-    as_it_was = anneal(pool.united(), pool.best, Clock(), effort=0)
-    assert cost_after_recount(case, as_it_was) == case.search.cost(pool.best)
-    names = list(zip(case.graph.vector.tolist(), case.graph.people.tolist(), strict=True))
-    for number in range(len(united)):
-        whole = [
-            place
-            for place, name in enumerate(names)
-            if name == (int(united.vector[number]), int(united.people[number]))
-        ]
-        assert any(np.array_equal(case.graph.members(place), united.members(number)) for place in whole)
-
-
-@pytest.mark.parametrize("persons", [0, 40])
-def test_what_a_pool_uses_holds_its_solutions_and_little_else(persons):
-    case = case_of(8, rows=120, columns=5, persons=persons)
-    pool = pool_of(case)
-    used = pool.used().graph
-    assert used.row_types == len(case.table)
-    assert used.edges <= len(pool) * pool.best.rows.sum() + len(case.table)
-    assert used.edges < pool.united().graph.edges
-    as_it_was = anneal(pool.used(), pool.best, Clock(), effort=0)
-    assert cost_after_recount(case, as_it_was) == case.search.cost(pool.best)
-
-
-@pytest.mark.parametrize("persons", [0, 40])
 def test_what_several_solutions_use_together_is_at_least_as_good_as_the_best_of_them(persons):
     better = 0
     for seed in range(8):
@@ -287,28 +254,3 @@ def test_what_several_solutions_use_together_is_at_least_as_good_as_the_best_of_
         assert after <= before
         better += after < before
     assert better > 0
-
-
-def test_rounds_grow_as_long_as_there_is_time_and_end_where_nothing_is_gained():
-    rounds = Rounds(2.0, 3)
-    assert rounds.seconds(Clock()) == 2.0
-    rounds.note(2.0, 100.0, 90.0)
-    assert (rounds.longest, rounds.wanted, rounds.seconds(Clock(0.0))) == (2.0, 6.0, 1.0)
-    assert 2.9 < rounds.seconds(Clock(4.0)) <= 3.0
-    for before, after, are_stale in [
-        (90.0, 89.99, False),
-        (89.99, 80.0, False),
-        (80.0, 80.0, False),
-        (80.0, 79.99, True),
-    ]:
-        rounds.note(1.0, before, after)
-        assert rounds.are_stale == are_stale
-    assert rounds.longest == 2.0
-
-
-def test_rounds_that_end_sooner_than_usual_grow_with_the_time_that_leaves():
-    rounds = Rounds(2.0, 10)
-    rounds.note(2.0, 100.0, 90.0, taken=0.5)
-    assert 11.9 < rounds.seconds(Clock(4.0)) <= 12.0
-    rounds.note(2.0, 90.0, 80.0, taken=4.0)
-    assert 1.4 < rounds.seconds(Clock(4.0)) <= 1.5

@@ -1,7 +1,5 @@
 """What the exact search says about itself, and when it loads the solver library."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

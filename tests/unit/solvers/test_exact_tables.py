@@ -4,8 +4,6 @@ The paper's rule lets fewer than k rows remain fully suppressed. All of these op
 of them, so they are those of the strict rule as well.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.core.solving import SolveRequest

@@ -1,7 +1,5 @@
 """The greedy heuristic: worked cases, the paper's tight example, the strict rule for the rest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Privacy models in the solvers: worked cases, refusals, the flow of Lemma 3."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""k = 2 against constraint programming, dynamic programming and brute force."""
-
-from __future__ import annotations
+"""k = 2 against constraint programming."""
 
 from itertools import chain, combinations, combinations_with_replacement
 
@@ -29,12 +27,11 @@ from kanon_pg.worker.solvers.pairs import (
     search_by_pairs,
 )
 from kanon_pg.worker.solvers.registry import solve
-from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.instances.known import Known
-from tests.instances.optimum import least_cost, least_cost_by_subsets
+from tests.instances.optimum import least_cost
 from tests.unit.solvers.test_paper_tables import CMC, shared_rows
 
 CENTURY = 100_000
@@ -79,25 +76,6 @@ def test_the_optimum_is_that_of_constraint_programming(seed):
         everything = [*patterns, list(range(len(rows[0])))]
         cost, bound = answer(rows, patterns, weights)
         assert cost == bound == least_cost(rows, 2, everything, weights)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_optimum_is_that_of_dynamic_programming_over_subsets(seed):
-    random = np.random.default_rng(50 + seed)
-    for _ in range(40):
-        rows, patterns, weights = random_case(random, 11)
-        everything = [*patterns, list(range(len(rows[0])))]
-        assert answer(rows, patterns, weights)[0] == least_cost_by_subsets(rows, 2, everything, weights)
-
-
-def test_the_optimum_is_that_of_brute_force_over_single_rows():
-    random = np.random.default_rng(9)
-    for _ in range(40):
-        rows, patterns, weights = random_case(random, 7)
-        _, table, mask = case(rows, patterns[:3], weights)
-        row_type = np.repeat(np.arange(len(table)), table.rows)
-        one_by_one = table.divide(row_type, np.ones(len(rows), dtype=np.int64))
-        assert answer(rows, patterns[:3], weights)[0] == brute_force(one_by_one, mask.vectors, 2)
 
 
 def triples_that_pay(copies):
@@ -232,15 +210,6 @@ def test_many_equal_rows_are_paired_among_themselves():
         everything = [*patterns, list(range(len(rows[0])))]
         cost, bound = answer(many, patterns, weights)
         assert cost == bound == least_cost(many, 2, everything, weights)
-
-
-def test_row_assignment_agrees():
-    random = np.random.default_rng(11)
-    for _ in range(40):
-        rows, patterns, weights = random_case(random, 14)
-        _, table, mask = case(rows, patterns, weights)
-        other = search_by_row_assignment(table, mask, SolveRequest(2), Clock())
-        assert other.lower_bound == pytest.approx(answer(rows, patterns, weights)[1])
 
 
 def test_a_part_of_a_real_table_is_solved_to_optimality():

@@ -5,8 +5,6 @@ lexicographic order; numbers have a range in Adult (age and the like) but are me
 CMC; rows that found no class are fully suppressed however few they are.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Prices prove bounds as high as the linear relaxation, and are valid whenever the search ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -199,14 +197,6 @@ def test_every_group_that_prices_up_to_the_highest_break_is_collected_once():
     before = collected.members
     collect_and_repair(table, demand, prices, 0.5, collected, Clock())
     assert collected.members == before
-
-
-def test_nothing_is_searched_below_groups_that_break_nothing():
-    table, vectors = table_and_vectors(random_rows())
-    beats = []
-    priced = PricedRows(table.rows, table.people, np.zeros(len(table), dtype=np.int64))
-    formable_classes(table, vectors, 5).visit_broken(priced, lambda *_: True, lambda: beats.append(1))
-    assert len(beats) == 1
 
 
 @pytest.mark.parametrize("models", [PrivacyModels(), PrivacyModels(p=2)])

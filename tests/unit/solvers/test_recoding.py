@@ -1,7 +1,5 @@
 """Tables with hierarchies through the registry: what is refused, what is checked, what is proven."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import time

@@ -1,7 +1,5 @@
 """Adult with the hierarchies that another tool was measured with: its optimal levels, and its losses."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes

@@ -1,7 +1,5 @@
 """What the search of suppression makes of recodings: instances are node vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -36,33 +34,6 @@ def raised_for(task, start):
 
 def rounds_of(task, start):
     return _LevelRounds(task, raised_for(task, start), Clock(), start.cost / task.table.total_rows)
-
-
-def undivided(task):
-    return along_hierarchies(task)
-
-
-def divided(task):
-    """Return classes between which rows of a row type are divided, as refinement does."""
-    vector = np.array([0, 0, 1, 1, *[1] * (len(task.table) - 2)])
-    row_type = np.array([0, 1, 0, 1, *range(2, len(task.table))])
-    rows = task.table.rows[row_type].copy()
-    rows[:4] = [*task.table.rows[:2] - 1, 1, 1]
-    solution = Solution.of_parts(row_type, vector, rows)
-    return Start(task.divided(solution), solution.vector, "by hand")
-
-
-@pytest.mark.parametrize("start_of", [undivided, divided])
-def test_the_graph_has_the_classes_of_the_solution_at_their_cost(start_of):
-    task = task_with(times=3)
-    start = start_of(task)
-    graph, solution = rounds_of(task, along_hierarchies(task)).graph_around(start)
-    assert (graph.all_costs[solution.vector] * solution.rows).sum() == pytest.approx(start.cost)
-    assert np.bincount(solution.row_type, weights=solution.rows).tolist() == task.table.rows.tolist()
-    assert (np.diff(graph.cost) >= 0).all()
-    assert graph.members(len(graph) - 1).size == len(task.table)
-    for row_type, instance in zip(solution.row_type, solution.vector, strict=True):
-        assert row_type in graph.members(int(instance))
 
 
 def test_of_equal_instances_the_cheapest_is_kept_and_stands_for_all():

@@ -1,7 +1,5 @@
 """The front function: refusals, cancelling, time, seeds, every method."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

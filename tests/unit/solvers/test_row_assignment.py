@@ -1,6 +1,4 @@
-"""Row assignment against constraint programming and brute force, and the examples of the papers."""
-
-from __future__ import annotations
+"""Row assignment against constraint programming, and the examples of the papers."""
 
 from itertools import chain, combinations
 
@@ -93,21 +91,6 @@ def test_numbers_of_classes_are_kept_at_least_cost(seed):
     assert infeasible > 0
 
 
-def test_dividing_row_types_is_part_of_the_search():
-    random = np.random.default_rng(3)
-    for _ in range(60):
-        rows, k, allowed, _ = random_case(random)
-        rows, allowed = rows[: max(k, 6)], allowed[:3]
-        known = Known(tuple(rows), k, 0, allowed)
-        packed = known.packed()
-        whole = RowTypeTable.from_packed(packed)
-        one_by_one = whole.divide(
-            np.repeat(np.arange(len(whole)), whole.rows), np.ones(len(rows), dtype=np.int64)
-        )
-        vectors = parse_patterns(known.named_patterns, whole.columns).vectors
-        assert answer(rows, k, allowed)[0] == brute_force(one_by_one, vectors, k)
-
-
 def test_a_class_can_be_wanted_that_differs_only_in_what_it_suppresses():
     rows = [("a", "b")] * 4
     assert answer(rows, 2) == (0.0, 1, 0.0)
@@ -160,8 +143,7 @@ def test_costs_without_a_common_unit_give_a_bound_below_the_cost():
     table = RowTypeTable.from_packed(pack(rows, ["x", "y"], weights={"x": 2**0.5, "y": 3**0.5}))
     mask = all_patterns(table.columns)
     found = search_by_row_assignment(table, mask, SolveRequest(2), Clock())
-    one_by_one = table.divide(np.arange(len(rows)), np.ones(len(rows), dtype=np.int64))
-    optimum = brute_force(one_by_one, mask.vectors, 2)
+    optimum = brute_force(table, mask.vectors, 2)
     assert found.lower_bound <= optimum
     assert found.lower_bound == pytest.approx(optimum, abs=1e-4)
 

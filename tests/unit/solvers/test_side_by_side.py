@@ -1,7 +1,5 @@
 """Searches in processes of their own: their answers, their failures and their end."""
 
-from __future__ import annotations
-
 import os
 import time
 

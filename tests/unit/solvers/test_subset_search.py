@@ -1,7 +1,5 @@
 """The search by any m columns: what its recount refuses, and the order in which its bound tries sets."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

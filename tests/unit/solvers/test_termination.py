@@ -1,7 +1,5 @@
 """Every search says how it ended, and finishes its first solution whatever the time."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

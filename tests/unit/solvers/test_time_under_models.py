@@ -1,7 +1,5 @@
 """Searches under privacy models look at the clock by what the models look at, and end soon after it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The chosen type keeps what the text says, and what is guessed is told or left alone."""
 
-from __future__ import annotations
-
 import math
 from datetime import date, datetime
 from decimal import Decimal

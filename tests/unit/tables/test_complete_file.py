@@ -1,7 +1,5 @@
 """A file appears complete or not at all, and leaves nothing else."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """CSV files are read whole, in order, and refused with a reason that quotes no value."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

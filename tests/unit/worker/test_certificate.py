@@ -1,7 +1,5 @@
 """Prices are accepted exactly if no class that could be formed costs less than its rows' prices."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

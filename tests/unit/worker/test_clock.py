@@ -1,7 +1,5 @@
 """Clocks that end with others, or earlier."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon_pg.worker.clock import Clock

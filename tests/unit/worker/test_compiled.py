@@ -1,7 +1,5 @@
 """How kernels are compiled, whatever calls them first; what is compiled ahead is all that calls need."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

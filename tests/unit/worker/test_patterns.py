@@ -1,7 +1,5 @@
 """Pattern masks as users write them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

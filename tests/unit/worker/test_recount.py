@@ -1,7 +1,5 @@
 """The check of a solution believes no solver: what it refuses, whoever made it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

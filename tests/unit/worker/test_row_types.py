@@ -1,7 +1,5 @@
 """Row types as arrays, their pairs with people, classes, usefulness and the independent recount."""
 
-from __future__ import annotations
-
 import struct
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Solutions as bytes for another process."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon_pg.worker.solution import Solution

@@ -1,7 +1,5 @@
 """Measures of what a solution keeps of the columns, against their definitions cell by cell."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

@@ -178,8 +178,6 @@ def anneal(
     effort : int
         Pairs of a row and an instance that may be looked at. The temperature falls as it is used up, so
         that the same input gives the same result unless time runs out.
-    seed : int, optional
-        Seed of the random choices.
     hottest : float
         First temperature in usual costs, > 0: how far the search goes away from `solution`.
 

@@ -44,12 +44,8 @@ def graph_around(
         Allowed pattern vectors, the fully suppressed one among them.
     solution : Solution
         Its classes are instances of the graph, or cheaper ones with the same members are.
-    clock : Clock
-        Reports progress.
     prices : ndarray of int64, shape (n,), optional
         Valid prices in units of 1 / `PRICE_UNIT`; without them nothing costlier than in the solution stays.
-    most_edges : int
-        Most pairs.
 
     Raises
     ------

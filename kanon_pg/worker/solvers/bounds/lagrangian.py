@@ -33,21 +33,14 @@ _HEARTBEAT_EVERY = 8
 
 
 class Pool(NamedTuple):
-    """Groups of row types that may form a class, in compressed rows.
-
-    Parameters
-    ----------
-    cost : ndarray of float64, shape (q,)
-        Cost of one row of a class, in price units.
-    begin : ndarray of int64, shape (q + 1,)
-        Where the members of each group begin.
-    member : ndarray of int32, shape (e,)
-        Row types.
-    """
+    """Groups of row types that may form a class, in compressed rows."""
 
     cost: NDArray[np.float64]
+    """Shape (q,). Cost of one row of a class, in price units."""
     begin: NDArray[np.int64]
+    """Shape (q + 1,). Where the members of each group begin."""
     member: NDArray[np.int32]
+    """Shape (e,). Row types."""
 
 
 class Counts(NamedTuple):
@@ -59,18 +52,12 @@ class Counts(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How long steps are.
-
-    Parameters
-    ----------
-    reach : float
-        The optimum is guessed to be at most this multiple of the best value so far.
-    patience : int
-        Steps without a better value after which steps get shorter.
-    """
+    """How long steps are."""
 
     reach: float = 1.02
+    """The optimum is guessed to be at most this multiple of the best value so far."""
     patience: int = 40
+    """Steps without a better value after which steps get shorter."""
 
 
 USUAL_PACE = Pace()
@@ -143,14 +130,10 @@ def climb(
     ----------
     pool : Pool
         All groups that are looked at; the arrays are not changed.
-    prices : ndarray of float64, shape (n,)
-        Where to start.
     highest : ndarray of float64, shape (n,)
         No price may exceed its own.
     target : float
         An upper bound on the optimum, in price units; infinite if none is known.
-    steps : int
-        Most steps.
     stride : float
         Factor of the first step, from 0 to 1.
     usage : Usage, optional

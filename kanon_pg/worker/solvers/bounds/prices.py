@@ -65,25 +65,17 @@ MOST_MEMBERS = 12_000_000
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of rows and what they prove.
-
-    Parameters
-    ----------
-    prices : ndarray of int64, shape (n,)
-        Price of each row of a row type in units of 1 / `PRICE_UNIT`, as
-        `kanon_pg.worker.verification.certificate` takes it.
-    bound : float
-        The sum of all prices: no solution costs less. `certified_bound` also rounds it up.
-    complete : bool
-        Whether the search ended by itself, neither by time nor by effort.
-    pass_seconds : float
-        How long the last pass over all classes took; checking the prices takes no longer.
-    """
+    """Prices of rows and what they prove."""
 
     prices: NDArray[np.int64]
+    """Shape (n,). Price of each row of a row type in units of 1 / `PRICE_UNIT`, as
+    `kanon_pg.worker.verification.certificate` takes it."""
     bound: float
+    """The sum of all prices: no solution costs less. `certified_bound` also rounds it up."""
     complete: bool
+    """Whether the search ended by itself, neither by time nor by effort."""
     pass_seconds: float = 0.0
+    """How long the last pass over all classes took; checking the prices takes no longer."""
 
 
 def raise_prices(
@@ -290,18 +282,12 @@ def _worth(table: RowTypeTable, prices: NDArray[np.int64]) -> int:
 
 @dataclass(frozen=True)
 class PassResult:
-    """What one pass over all classes found: prices within which every broken group is known.
-
-    Parameters
-    ----------
-    highest : ndarray of int64, shape (n,)
-        No unknown group breaks prices up to these.
-    repaired : ndarray of int64, shape (n,)
-        Valid prices.
-    """
+    """What one pass over all classes found: prices within which every broken group is known."""
 
     highest: NDArray[np.int64]
+    """Shape (n,). No unknown group breaks prices up to these."""
     repaired: NDArray[np.int64]
+    """Shape (n,). Valid prices."""
 
 
 @dataclass

@@ -82,20 +82,14 @@ class _Reach(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Level vectors in the order of what a row costs there at least.
-
-    Parameters
-    ----------
-    levels : ndarray of int16, shape (p, m)
-    least : ndarray of float64, shape (p,)
-        What the cheapest nodes cost there.
-    is_even : ndarray of bool, shape (p,)
-        Whether every row costs that, as under suppression.
-    """
+    """Level vectors in the order of what a row costs there at least."""
 
     levels: NDArray[np.int16]
+    """Shape (p, m)."""
     least: NDArray[np.float64]
+    """Shape (p,). What the cheapest nodes cost there."""
     is_even: NDArray[np.bool_]
+    """Shape (p,). Whether every row costs that, as under suppression."""
 
 
 @kernel
@@ -268,8 +262,6 @@ def cheapest_levels(
     ----------
     known : ndarray of float64, shape (n,)
         Cost of a row of each row type in some solution; only what is cheaper is looked for.
-    effort, models
-        See `cheapest_reach`.
 
     Returns
     -------

@@ -117,31 +117,21 @@ _LOSS = 3.0
 
 
 class _Limited(NamedTuple):
-    """A group of which no class has more than a share of any value of one column, and what it costs.
-
-    Parameters
-    ----------
-    members : ndarray of int32
-        Row types, costliest first.
-    codes : ndarray of int32, shape (n,)
-        Value of each row type.
-    rows, prices : ndarray of int64, shape (n,)
-    held : ndarray of int64
-        Working array: rows per value.
-    share : int
-        A class has at least so many times as many rows as of any value.
-    cost : int
-        Cost of a row in the unit of the prices.
-    k : int
-    """
+    """A group of which no class has more than a share of any value of one column, and what it costs."""
 
     members: NDArray[np.int32]
+    """Row types, costliest first."""
     codes: NDArray[np.int32]
+    """Shape (n,). Value of each row type."""
     rows: NDArray[np.int64]
     prices: NDArray[np.int64]
+    """Shape (n,)."""
     held: NDArray[np.int64]
+    """Working array: rows per value."""
     share: int
+    """A class has at least so many times as many rows as of any value."""
     cost: np.int64
+    """Cost of a row in the unit of the prices."""
     k: int
 
 

@@ -26,31 +26,23 @@ _SHARE = 0.9
 
 @dataclass(frozen=True)
 class LinearModel:
-    """Minimize a linear cost over columns with limits and rows with limits.
-
-    Parameters
-    ----------
-    cost, lower, upper : ndarray of float64, shape (v,)
-        Cost and limits of each column; limits may be infinite.
-    is_integer : ndarray of bool, shape (v,)
-        Whether a column takes whole numbers only.
-    row_lower, row_upper : ndarray of float64, shape (r,)
-        Limits of each row.
-    row, column : ndarray of int64, shape (e,)
-        Where the coefficients stand, ascending by row, then by column, each place once.
-    coefficient : ndarray of float64, shape (e,)
-        What stands there, not zero.
-    """
+    """Minimize a linear cost over columns with limits and rows with limits."""
 
     cost: Reals
     lower: Reals
     upper: Reals
+    """Shape (v,). `cost`, `lower`, `upper`: cost and limits of each column; limits may be infinite."""
     is_integer: NDArray[np.bool_]
+    """Shape (v,). Whether a column takes whole numbers only."""
     row_lower: Reals
     row_upper: Reals
+    """Shape (r,). `row_lower`, `row_upper`: limits of each row."""
     row: Numbers
     column: Numbers
+    """Shape (e,). `row`, `column`: where the coefficients stand, ascending by row, then by column, each place
+    once."""
     coefficient: Reals
+    """Shape (e,). What stands there, not zero."""
 
 
 @dataclass
@@ -90,24 +82,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class Effort:
-    """Limits of one call.
-
-    Parameters
-    ----------
-    seconds : float, optional
-        Time limit, > 0.
-    nodes : int, optional
-        Nodes of the search tree, >= 0: a limit that does not depend on the machine.
-    gap : float
-        Relative gap at which a solution is good enough, >= 0.
-    is_guarded : bool
-        Whether the process in which the program is solved is ended from outside when the time is over.
-    """
+    """Limits of one call."""
 
     seconds: float | None = None
+    """Time limit, > 0."""
     nodes: int | None = None
+    """Nodes of the search tree, >= 0: a limit that does not depend on the machine."""
     gap: float = 0.0
+    """Relative gap at which a solution is good enough, >= 0."""
     is_guarded: bool = False
+    """Whether the process in which the program is solved is ended from outside when the time is over."""
 
     def since(self, begin: float) -> Effort:
         """Return the limits that are left of a call that began at a moment of `time.monotonic`."""
@@ -121,43 +105,30 @@ NO_LIMITS = Effort()
 
 @dataclass(frozen=True)
 class LinearAnswer:
-    """What is known about a linear model.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (v,), or None
-        Values of the columns in the best solution, None if none is known.
-    bound : float
-        Proven lower bound on the cost of every solution; infinite if there is none.
-    prices : ndarray of float64, shape (r,), or None
-        Dual prices of the rows at an optimum without columns of whole numbers.
-    iterations : int
-        Steps of the simplex method: effort that does not depend on the machine.
-    is_cut : bool
-        Whether the time limit ended the search.
-    """
+    """What is known about a linear model."""
 
     values: Reals | None
+    """Shape (v,). Values of the columns in the best solution, None if none is known."""
     bound: float
+    """Proven lower bound on the cost of every solution; infinite if there is none."""
     prices: Reals | None = None
+    """Shape (r,). Dual prices of the rows at an optimum without columns of whole numbers."""
     iterations: int = 0
+    """Steps of the simplex method: effort that does not depend on the machine."""
     is_cut: bool = False
+    """Whether the time limit ended the search."""
 
 
 def solve_linear_model(
     model: LinearModel, effort: Effort = NO_LIMITS, *, step: float | None = None, hint: Reals | None = None
 ) -> LinearAnswer:
-    """Solve a linear model to optimality or until a limit is reached.
+    """Solve a linear model with costs of at least 0 to optimality or until a limit is reached.
 
     Parameters
     ----------
-    model : LinearModel
-        Costs of at least 0.
     step : float, optional
         Number of which the cost of every solution is a multiple, 0 if that is not known: the bound is rounded
         up. Without it that of the columns' costs, which is right where all columns take whole numbers only.
-    hint : ndarray of float64, optional
-        Values of the first columns in a solution.
 
     Raises
     ------

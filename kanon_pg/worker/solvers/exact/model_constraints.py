@@ -34,24 +34,16 @@ from kanon_pg.worker.solvers.heuristics import search_greedily
 
 @dataclass
 class ModelConstraints:
-    """Writes the rows; `cuts` grows while solutions are found whose classes violate what is learned.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Without an entity, or with one under which people add up.
-    models : PrivacyModels
-        What is demanded.
-    evaluator : ModelEvaluator
-        The same for this table.
-    cuts : list of (int, ndarray of float64)
-        Sensitive columns, and shares of their values, all above 0.
-    """
+    """Writes the rows; `cuts` grows while solutions are found whose classes violate what is learned."""
 
     table: RowTypeTable
+    """Without an entity, or with one under which people add up."""
     models: PrivacyModels
+    """What is demanded."""
     evaluator: ModelEvaluator
+    """The same for this table."""
     cuts: list[tuple[int, Reals]] = field(default_factory=list)
+    """Sensitive columns, and shares of their values, all above 0."""
 
     def rows_of(self, begin: Numbers, row_type: Numbers, is_constrained: NDArray[np.bool_]) -> Demand:
         """Return further columns and rows for some instances.

@@ -25,33 +25,22 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Network:
-    """The bipartite graph of nodes and instances.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        Rows of each node.
-    vector : ndarray of int64, shape (q,)
-        Pattern vector of each instance.
-    cost : ndarray of float64, shape (q,)
-        Cost of one row in each instance, ascending; the last one is the sink.
-    begin : ndarray of int64, shape (q + 1,)
-        Where the members of each instance begin.
-    member : ndarray of int64, shape (e,)
-        Nodes that may join each instance, ascending.
-    first : ndarray of int64, shape (n + 1,)
-        Where the row types of each node begin.
-    row_type : ndarray of int64
-        Row types of each node.
-    """
+    """The bipartite graph of nodes and instances."""
 
     rows: Numbers
+    """Shape (n,). Rows of each node."""
     vector: Numbers
+    """Shape (q,). Pattern vector of each instance."""
     cost: NDArray[np.float64]
+    """Shape (q,). Cost of one row in each instance, ascending; the last one is the sink."""
     begin: Numbers
+    """Shape (q + 1,). Where the members of each instance begin."""
     member: Numbers
+    """Shape (e,). Nodes that may join each instance, ascending."""
     first: Numbers
+    """Shape (n + 1,). Where the row types of each node begin."""
     row_type: Numbers
+    """Row types of each node."""
 
     def __len__(self) -> int:
         return int(self.rows.size)
@@ -233,8 +222,6 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
         One row type per node.
     prices : ndarray of int64, shape (n,)
         Valid prices in units of 1 / `PRICE_UNIT`.
-    cost : float
-        Cost of a known solution.
 
     Notes
     -----

@@ -59,20 +59,14 @@ MOST_PAIRS = 1_500_000
 
 @dataclass(frozen=True)
 class Rules:
-    """What all integer programs of one search have in common.
-
-    Parameters
-    ----------
-    prices : ndarray of int64, shape (n,), optional
-        Prices that prove a lower bound, in units of 1 / `PRICE_UNIT`.
-    demand_of : callable, optional
-        What classes must satisfy besides k people.
-    """
+    """What all integer programs of one search have in common."""
 
     table: RowTypeTable
     k: int
     prices: Numbers | None = None
+    """Shape (n,). Prices that prove a lower bound, in units of 1 / `PRICE_UNIT`."""
     demand_of: DemandOf | None = None
+    """What classes must satisfy besides k people."""
 
     @property
     def is_divisible(self) -> bool:
@@ -82,38 +76,25 @@ class Rules:
 
 @dataclass(frozen=True)
 class Need:
-    """What one integer program asks for beyond k people in every open instance but the sink.
-
-    Parameters
-    ----------
-    sink : int
-        People the sink needs if it is used; 0 makes it free.
-    fewest_open, most_open : int, optional
-        Limits for the number of open instances.
-    """
+    """What one integer program asks for beyond k people in every open instance but the sink."""
 
     sink: int = 0
+    """People the sink needs if it is used; 0 makes it free."""
     fewest_open: int | None = None
     most_open: int | None = None
+    """`fewest_open`, `most_open`: limits for the number of open instances."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What is known about a network.
-
-    Parameters
-    ----------
-    parts : Solution or None
-        Parts of its row types only, None if no solution is known.
-    bound : float
-        Lower bound on the cost of every solution; infinite if there is none.
-    is_cut : bool
-        Whether the time limit ended the search.
-    """
+    """What is known about a network."""
 
     parts: Solution | None
+    """Parts of its row types only, None if no solution is known."""
     bound: float
+    """Lower bound on the cost of every solution; infinite if there is none."""
     is_cut: bool = False
+    """Whether the time limit ended the search."""
 
     def packed(self) -> bytes:
         """Return what another process reads with `unpacked`."""
@@ -248,43 +229,29 @@ ALL_PATTERNS_NOT_SEARCHED = (
 
 @dataclass(frozen=True)
 class ProgramDemands:
-    """What classes must satisfy besides k people.
-
-    Parameters
-    ----------
-    rows_of : callable
-        Returns the columns and rows that make an integer program's classes satisfy it.
-    are_met : callable
-        Returns whether a solution satisfies it.
-    """
+    """What classes must satisfy besides k people."""
 
     rows_of: DemandOf
+    """Returns the columns and rows that make an integer program's classes satisfy it."""
     are_met: Callable[[Solution], bool]
+    """Returns whether a solution satisfies it."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """One exact search.
-
-    Parameters
-    ----------
-    nodes : int or None
-        Most nodes of each integer program's search tree.
-    demands : ProgramDemands or None
-        What classes must satisfy besides k people.
-    gap : float
-        Relative gap at which a solution is good enough.
-    optima : dict
-        What earlier searches proved; what this one proves is added.
-    """
+    """One exact search."""
 
     rules: Rules
     request: SolveRequest
     clock: Clock
     nodes: int | None
+    """Most nodes of each integer program's search tree."""
     demands: ProgramDemands | None
+    """What classes must satisfy besides k people."""
     gap: float = 0.0
+    """Relative gap at which a solution is good enough."""
     optima: Optima = field(default_factory=dict)
+    """What earlier searches proved; what this one proves is added."""
 
     @property
     def may_move_classes(self) -> bool:
@@ -342,8 +309,6 @@ def search_exactly(
     prices : ndarray of int64, shape (n,), optional
         Prices that prove a lower bound (see `kanon_pg.worker.verification.certificate`); they strike out
         pairs of a row type and an instance that no better solution uses.
-    demands : ProgramDemands, optional
-        What classes must satisfy besides k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
     gap : float

@@ -49,70 +49,50 @@ class Demand:
 
     Columns of the model are numbered: first the pairs (rows of a row type in an instance, or with undivided
     row types whether it is there), then the instances (whether each is open), then `lower.size` further ones.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of float64, shape (v,)
-        Limits of the further columns.
-    is_integer : ndarray of bool, shape (v,)
-    row_lower, row_upper : ndarray of float64, shape (r,)
-        Limits of the rows; they must hold for closed instances.
-    row, column : ndarray of int64, shape (e,)
-        Where the coefficients stand, each place once.
-    coefficient : ndarray of float64, shape (e,)
     """
 
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    """Shape (v,). `lower`, `upper`: limits of the further columns."""
     is_integer: NDArray[np.bool_]
+    """Shape (v,)."""
     row_lower: NDArray[np.float64]
     row_upper: NDArray[np.float64]
+    """Shape (r,). `row_lower`, `row_upper`: limits of the rows; they must hold for closed instances."""
     row: Numbers
     column: Numbers
+    """Shape (e,). `row`, `column`: where the coefficients stand, each place once."""
     coefficient: NDArray[np.float64]
+    """Shape (e,)."""
 
 
 @dataclass(frozen=True)
 class SubProblem:
-    """Row types, the instances they may join, and what an open instance must hold.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        Rows of each row type.
-    cost : ndarray of float64, shape (q,)
-        Cost of one row in each instance.
-    begin : ndarray of int64, shape (q + 1,)
-        Where the members of each instance begin.
-    member : ndarray of int32 or int64, shape (e,)
-        Row types that may join each instance.
-    fewest : ndarray of int64, shape (q,)
-        People that each instance needs if it is used at all. With 0 it is open to any number of them and
-        counts as a class whether anything is there or not; 1 demands one row of any row type.
-    is_divisible : bool
-        Whether the rows of a row type may join several instances; every row is a person then.
-    own : ndarray of int64, shape (n,)
-        Without divisible row types: people of each row type that occur in no other.
-    shared_begin, shared : ndarray of int64
-        People in several row types, per row type.
-    fewest_open, most_open : int, optional
-        Limits for the number of open instances.
-    demand : Demand, optional
-        Further columns and rows.
-    """
+    """Row types, the instances they may join, and what an open instance must hold."""
 
     rows: Numbers
+    """Shape (n,). Rows of each row type."""
     cost: NDArray[np.float64]
+    """Shape (q,). Cost of one row in each instance."""
     begin: Numbers
+    """Shape (q + 1,). Where the members of each instance begin."""
     member: NDArray[np.integer]
+    """Shape (e,). Row types that may join each instance."""
     fewest: Numbers
+    """Shape (q,). People that each instance needs if it is used at all. With 0 it is open to any number of
+    them and counts as a class whether anything is there or not; 1 demands one row of any row type."""
     is_divisible: bool = True
+    """Whether the rows of a row type may join several instances; every row is a person then."""
     own: Numbers = field(default_factory=_no_numbers)
+    """Shape (n,). Without divisible row types: people of each row type that occur in no other."""
     shared_begin: Numbers = field(default_factory=_no_numbers)
     shared: Numbers = field(default_factory=_no_numbers)
+    """`shared_begin`, `shared`: people in several row types, per row type."""
     fewest_open: int | None = None
     most_open: int | None = None
+    """`fewest_open`, `most_open`: limits for the number of open instances."""
     demand: Demand | None = None
+    """Further columns and rows."""
 
     @cached_property
     def instance(self) -> Numbers:
@@ -175,7 +155,8 @@ def _each_row_somewhere(model: Rows, problem: SubProblem) -> None:
     one = np.ones(problem.rows.size)
     total = problem.rows.astype(np.float64) if problem.is_divisible else one
     first = model.open(total, total)
-    model.put(first + problem.member.astype(np.int64), _all_pairs(problem), np.ones(problem.member.size))
+    pairs = problem.member.size
+    model.put(first + problem.member.astype(np.int64), np.arange(pairs), np.ones(pairs))
 
 
 def _open_before_use(model: Rows, problem: SubProblem, most: Numbers) -> None:
@@ -233,33 +214,20 @@ def _limit_classes(model: Rows, problem: SubProblem) -> None:
     model.put(np.full(instances, first), problem.member.size + np.arange(instances), np.ones(instances))
 
 
-def _all_pairs(problem: SubProblem) -> Numbers:
-    return np.arange(problem.member.size)
-
-
 @dataclass(frozen=True)
 class Answer:
-    """What is known about a sub-problem.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (e,), or None
-        Rows on each pair of the best solution, None if none is known.
-    cost : float
-        Its cost, infinite without one.
-    bound : float
-        Proven lower bound on the cost of every solution; infinite if there is none.
-    iterations : int
-        Steps of the simplex method: effort that does not depend on the machine.
-    is_cut : bool
-        Whether the time limit ended the search.
-    """
+    """What is known about a sub-problem."""
 
     rows: NDArray[np.int64] | None
+    """Shape (e,). Rows on each pair of the best solution, None if none is known."""
     cost: float
+    """Its cost, infinite without one."""
     bound: float
+    """Proven lower bound on the cost of every solution; infinite if there is none."""
     iterations: int = 0
+    """Steps of the simplex method: effort that does not depend on the machine."""
     is_cut: bool = False
+    """Whether the time limit ended the search."""
 
     @property
     def is_optimal(self) -> bool:

@@ -336,8 +336,6 @@ def greedy_classes(
         Progress is reported to it. Its end is ignored, since this is the first solution; but once it has
         passed, groups that violate a privacy model are no longer thinned out, and after some more work all
         row types without a class stay so: under models the search can take many times as long as without.
-    is_thinned : bool
-        Whether groups that violate a model may leave row types out.
 
     Notes
     -----
@@ -369,14 +367,8 @@ def greedy(
 
     Parameters
     ----------
-    vectors : ndarray of int64, shape (p,)
-        Pattern vectors in the order of their turn, cheapest first.
     k : int
         Fewest distinct people per class.
-    clock, is_thinned
-        As in `greedy_classes`.
-    models : ModelEvaluator, optional
-        Privacy models.
 
     Returns
     -------

@@ -56,8 +56,6 @@ def fill_rest(
         With at least k people in all.
     assigned : ndarray of int64, shape (n,)
         Every class but the fully suppressed one has at least k people and satisfies the models.
-    models : ModelEvaluator, optional
-        Privacy models.
     clock : Clock, optional
         Reports progress. Under privacy models, once it is over, classes are suppressed as a whole, those that
         cost least per row, and in each round twice as many as before.

@@ -64,14 +64,10 @@ def improve(
 
     Parameters
     ----------
-    vectors : ndarray of int64, shape (p,)
-        Allowed pattern vectors.
     assigned : ndarray of int64, shape (n,)
         Every class has at least k people and satisfies the models.
     reach : ndarray of float64, shape (n,)
         No class of lower cost with k people can hold the row type (see `cheapest_reach`).
-    clock : Clock
-        Ends the search when time is over.
     effort : int
         Row types that may be looked at; None for the usual limit. Effort is counted instead of time,
         so that the same input gives the same result.

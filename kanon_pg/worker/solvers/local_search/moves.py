@@ -52,42 +52,28 @@ _LEAST_LACK = 1e-6
 
 
 class MoveTask(NamedTuple):
-    """What moves change and go by.
-
-    Parameters
-    ----------
-    k : int
-        Fewest people per class.
-    elsewhere : ndarray of int32, shape (n,)
-        Another open class that each row type fits into, or `NOBODY`.
-    """
+    """What moves change and go by."""
 
     k: int
+    """Fewest people per class."""
     parts: Partition
     members: Members
     scratch: MoveBuffers
     elsewhere: NDArray[np.int32]
+    """Shape (n,). Another open class that each row type fits into, or `NOBODY`."""
 
 
 class Offer(NamedTuple):
-    """A class that may be opened or enlarged.
-
-    Parameters
-    ----------
-    items : ndarray of int32
-        Row types that agree under its vector, costliest first.
-    touched : int
-        How many classes hold them; these stand in `MoveBuffers.touched`.
-    target : int
-        The one of them that has the vector already, or `NOBODY`.
-    cost : float
-        Cost of one row.
-    """
+    """A class that may be opened or enlarged."""
 
     items: NDArray[np.int32]
+    """Row types that agree under its vector, costliest first."""
     touched: int
+    """How many classes hold them; these stand in `MoveBuffers.touched`."""
     target: int
+    """The one of them that has the vector already, or `NOBODY`."""
     cost: float
+    """Cost of one row."""
 
 
 @inner_kernel
@@ -456,12 +442,8 @@ def try_class(
 
     Parameters
     ----------
-    models : ModelEvaluator or None
-        The privacy models, for row types in the order of `MoveTask.members`.
     items : ndarray of int32
         Row types that agree under `vector`, costliest first.
-    vector, cost : int, float
-        The vector, and the cost of one row under it.
 
     Returns
     -------

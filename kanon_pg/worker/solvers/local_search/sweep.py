@@ -230,12 +230,8 @@ def _shortlist(
     ----------
     grouping : GroupingBuffers
         Changed in place: only kept candidates and groups remain, in their order.
-    found, groups : int
-        Candidates and groups.
     vector, cost : int, float
         The vector under which the groups agree, and the cost of one row under it.
-    k : int
-    parts, members
     stuck : ndarray of int32
         How many row types of each class fit into no other open class.
 

@@ -27,17 +27,7 @@ _SHARE_OF_TIME = 0.2
 
 
 class LevelDives(Dives):
-    """Dives whose classes publish the lowest nodes that their members share.
-
-    Parameters
-    ----------
-    whole : RecodingTask
-        Without an entity, its row types undivided.
-    prices : Prices
-        Valid ones.
-    clock : Clock
-        Ends dives.
-    """
+    """Dives whose classes publish the lowest nodes that their members share."""
 
     def __init__(self, whole: RecodingTask, prices: Prices, clock: Clock) -> None:
         table, request = whole.table, whole.request

@@ -29,27 +29,18 @@ _VECTORS_PER_REPORT = 32
 
 @dataclass(frozen=True)
 class FullDomain:
-    """A full-domain recoding.
-
-    Parameters
-    ----------
-    levels : tuple of int
-        Level of each column.
-    is_suppressed : ndarray of bool, shape (n,)
-        Row types whose cells are all suppressed instead.
-    cost : float
-        Weighted cost of all rows.
-    complete : bool
-        Whether all level vectors had their turn; else time was over.
-    bound : float
-        If complete: no full-domain recoding costs less, see `best_full_domain`.
-    """
+    """A full-domain recoding."""
 
     levels: tuple[int, ...]
+    """Level of each column."""
     is_suppressed: NDArray[np.bool_]
+    """Shape (n,). Row types whose cells are all suppressed instead."""
     cost: float
+    """Weighted cost of all rows."""
     complete: bool
+    """Whether all level vectors had their turn; else time was over."""
     bound: float
+    """If complete: no full-domain recoding costs less, see `best_full_domain`."""
 
     @property
     def is_best(self) -> bool:

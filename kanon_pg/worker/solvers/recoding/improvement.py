@@ -34,9 +34,9 @@ _LEAST_DROP = 0.02
 
 
 def random_orders(
-    forest: Forest, table: RowTypeTable, seed: int, count: int = ORDERS
+    forest: Forest, table: RowTypeTable, seed: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return random orders and the place of each row type in them, both of shape (count, n).
+    """Return random orders and the place of each row type in them, both of shape (`ORDERS`, n).
 
     Notes
     -----
@@ -45,9 +45,9 @@ def random_orders(
     random = np.random.default_rng(seed)
     marginal = marginal_costs(forest, table)
     digits = [_digits(forest, column) for column in range(table.width)]
-    orders = np.empty((count, len(table)), dtype=np.int32)
+    orders = np.empty((ORDERS, len(table)), dtype=np.int32)
     places = np.empty_like(orders)
-    for number in range(count):
+    for number in range(ORDERS):
         orders[number] = _order(table, _steps(marginal, random), digits)
         places[number, orders[number]] = np.arange(len(table), dtype=np.int32)
         table.heartbeat()
@@ -154,8 +154,6 @@ def improve_classes(
     clock : Clock
         Ends the search when time is over. The temperature falls with time if that passes faster than
         effort is used.
-    seed : int
-        Seed of the random choices.
     times : int
         How many times the usual effort is allowed. Effort is counted instead of time, so that the same input
         gives the same result unless time runs out.

@@ -69,21 +69,14 @@ def named_by_instance(table: RowTypeTable, usual: float) -> RowTypeTable:
 
 @dataclass(frozen=True)
 class Instances:
-    """Some instances.
-
-    Parameters
-    ----------
-    cost : ndarray of float64, shape (q,)
-        Cost of a row in each of them.
-    lengths : ndarray of int64, shape (q,)
-        How many row types each has.
-    member : ndarray of int64, shape (e,)
-        Their row types, one instance after the other.
-    """
+    """Some instances."""
 
     cost: NDArray[np.float64]
+    """Shape (q,). Cost of a row in each of them."""
     lengths: Numbers
+    """Shape (q,). How many row types each has."""
     member: Numbers
+    """Shape (e,). Their row types, one instance after the other."""
 
 
 def instances_collected(whole: RecodingTask, collected: Collected) -> Instances:

@@ -28,18 +28,12 @@ _UNPROVEN = 0.5
 
 @dataclass(frozen=True)
 class LevelPrices:
-    """What is proven about a table with hierarchies.
-
-    Parameters
-    ----------
-    found : Prices
-        For the row types of the task.
-    collected : Collected
-        The groups of row types that can be classes of good solutions.
-    """
+    """What is proven about a table with hierarchies."""
 
     found: Prices
+    """For the row types of the task."""
     collected: Collected
+    """The groups of row types that can be classes of good solutions."""
 
 
 def raise_level_prices(

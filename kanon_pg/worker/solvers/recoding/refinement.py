@@ -148,25 +148,18 @@ class _Found(NamedTuple):
 
 @dataclass
 class _LevelRounds:
-    """What the steps of the rounds have in common.
-
-    Parameters
-    ----------
-    usual : float
-        A usual difference of costs.
-    found : list of _Found
-        The cheapest solutions so far, cheapest first.
-    bases : list of Start
-        What the first round anneals, and later ones the one of which it made most; without any they anneal
-        the best solution.
-    """
+    """What the steps of the rounds have in common."""
 
     whole: RecodingTask
     raised: LevelPrices
     clock: Clock
     usual: float
+    """A usual difference of costs."""
     found: list[_Found] = field(default_factory=list)
+    """The cheapest solutions so far, cheapest first."""
     bases: list[Start] = field(default_factory=list)
+    """What the first round anneals, and later ones the one of which it made most; without any they anneal the
+    best solution."""
 
     @cached_property
     def table(self) -> RowTypeTable:

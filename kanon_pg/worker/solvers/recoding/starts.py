@@ -88,11 +88,6 @@ class SuppressionAlone:
     A process of its own searches, from now to the end of the time, just as it would where there are no
     hierarchies; it ends when it is closed. Without a limit of time, or a further process, it runs
     once somebody asks for what it found.
-
-    Parameters
-    ----------
-    task : RecodingTask
-        Its row types are not divided.
     """
 
     def __init__(self, task: RecodingTask) -> None:

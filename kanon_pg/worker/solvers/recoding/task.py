@@ -30,24 +30,17 @@ from kanon_pg.worker.solvers.recoding.forest import (
 
 @dataclass(frozen=True)
 class RecodingTask:
-    """What a method works on.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Row types, or parts of them.
-    order : ndarray of int, shape (n,)
-        Which row type each of them is, or is a part of.
-    codes : ndarray of int32, shape (n, m)
-    hierarchies : tuple of (PackedHierarchy or None)
-        Per column, as they were given.
-    """
+    """What a method works on."""
 
     table: RowTypeTable
+    """Row types, or parts of them."""
     order: NDArray[np.intp]
+    """Shape (n,). Which row type each of them is, or is a part of."""
     hierarchies: tuple[PackedHierarchy | None, ...]
+    """Per column, as they were given."""
     forest: Forest
     codes: NDArray[np.int32]
+    """Shape (n, m)."""
     fields: LevelFields
     demands: Demands
     request: SolveRequest

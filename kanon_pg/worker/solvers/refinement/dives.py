@@ -48,14 +48,7 @@ class PricedParts(NamedTuple):
 
 
 class Dives(ABC):
-    """A table under privacy models whose solutions come from dives.
-
-    Parameters
-    ----------
-    task : DiveTask
-        The table, the classes that it may have, and their prices.
-    request : SolveRequest
-    """
+    """A table under privacy models whose solutions come from dives."""
 
     def __init__(self, task: DiveTask, request: SolveRequest) -> None:
         self.task, self.request = task, request
@@ -148,15 +141,7 @@ class Dives(ABC):
 
 
 class SuppressionDives(Dives):
-    """Dives whose classes suppress cells.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Without an entity.
-    mask : PatternMask
-        Its vectors are all that are allowed.
-    """
+    """Dives whose classes suppress cells."""
 
     def __init__(
         self,

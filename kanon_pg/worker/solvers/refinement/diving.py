@@ -17,24 +17,16 @@ from kanon_pg.worker.verification.class_demands import ClassDemands
 
 
 class Stage(NamedTuple):
-    """Where a dive stands.
-
-    Parameters
-    ----------
-    left : ndarray of int64, shape (n,)
-        Rows of each row type that have no place yet.
-    price : ndarray of float64, shape (n,)
-        Price of each of them.
-    cap : ndarray of float64, shape (n,)
-        Cost of the cheapest open instance that they could join.
-    is_open : ndarray of bool, shape (q,)
-        Which instances are open.
-    """
+    """Where a dive stands."""
 
     left: NDArray[np.int64]
+    """Shape (n,). Rows of each row type that have no place yet."""
     price: NDArray[np.float64]
+    """Shape (n,). Price of each of them."""
     cap: NDArray[np.float64]
+    """Shape (n,). Cost of the cheapest open instance that they could join."""
     is_open: NDArray[np.bool_]
+    """Shape (q,). Which instances are open."""
 
 
 @kernel
@@ -180,8 +172,6 @@ def dive(search: GraphSearch, clock: Clock, *, seed: int = 0) -> Solution | None
     ----------
     search : GraphSearch
         Of a table without an entity, with prices; best in the graph that `thin` returns.
-    clock : Clock
-        Ends the search when time is over.
     seed : int
         With others than 0 rounds settle a share of the rows that is drawn at random.
 

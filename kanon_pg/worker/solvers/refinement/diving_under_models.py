@@ -87,27 +87,18 @@ class _Instances(NamedTuple):
 
 @dataclass(frozen=True)
 class DiveTask:
-    """What dives under privacy models work on.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Without an entity.
-    classes : FormableClasses
-        The classes that a release may have, with what the models demand of them.
-    fields : LevelFields
-        Where the level of each column stands in a pattern vector.
-    prices : ndarray of int64, shape (n,)
-        Valid prices in units of 1 / `PRICE_UNIT`.
-    clock : Clock
-        Ends a dive, which then gives nothing.
-    """
+    """What dives under privacy models work on."""
 
     table: RowTypeTable
+    """Without an entity."""
     classes: FormableClasses
+    """The classes that a release may have, with what the models demand of them."""
     fields: LevelFields
+    """Where the level of each column stands in a pattern vector."""
     prices: Numbers
+    """Shape (n,). Valid prices in units of 1 / `PRICE_UNIT`."""
     clock: Clock
+    """Ends a dive, which then gives nothing."""
 
     @cached_property
     def instances(self) -> _Instances:

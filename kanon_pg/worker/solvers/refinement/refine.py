@@ -123,14 +123,10 @@ def refine(
     pool : SolutionPool
         At least one solution, in a graph with prices. Classes of those of earlier rounds are searched beside
         the search for others, which are added, for the next round.
-    clock : Clock
-        Ends the search when time is over.
     seconds : float
         How long the search should take, > 0. It is turned into effort that does not depend on the
         machine, so that the same input gives the same result unless time runs out, or an integer program
         takes so long that it is given up.
-    seed : int, optional
-        Seed of the random choices.
     anew : bool
         Whether to begin with other solutions, half of the time. Otherwise only regions of what is known are
         searched.

@@ -34,21 +34,16 @@ class Layout:
 
     Pairs are listed by row type, those of row type `t` from ``start[t]`` to ``start[t + 1]``, cheapest
     instance first.
-
-    Parameters
-    ----------
-    limits : ndarray of int64, shape (q,)
-        People that a class of each instance needs.
-    row_type : ndarray of int64, shape (e,)
-        Row type of each pair.
-    rows : ndarray of int64, shape (e,)
     """
 
     table: RowTypeTable
     graph: Compatibility
     limits: Numbers
+    """Shape (q,). People that a class of each instance needs."""
     row_type: Numbers
+    """Shape (e,). Row type of each pair."""
     rows: Numbers
+    """Shape (e,)."""
 
     @property
     def start(self) -> Numbers:
@@ -133,25 +128,17 @@ def draw_region(layout: Layout, first: int, most_pairs: int, random: np.random.G
 
 @dataclass(frozen=True)
 class Region:
-    """The integer program of a region.
-
-    Parameters
-    ----------
-    problem : SubProblem
-        All rows in the classes of the region, by group of row types that may join the same instances.
-        Other open classes take any number of them.
-    pairs : ndarray of int64, shape (e,)
-        Pairs of the layout that the program is about.
-    inside : ndarray of int64, shape (e,)
-        Rows on these pairs that the program may move.
-    place : ndarray of int64, shape (e,)
-        Pair of the program for each of these pairs.
-    """
+    """The integer program of a region."""
 
     problem: SubProblem
+    """All rows in the classes of the region, by group of row types that may join the same instances. Other
+    open classes take any number of them."""
     pairs: Numbers
+    """Shape (e,). Pairs of the layout that the program is about."""
     inside: Numbers
+    """Shape (e,). Rows on these pairs that the program may move."""
     place: Numbers
+    """Shape (e,). Pair of the program for each of these pairs."""
 
     @property
     def start(self) -> Numbers:
@@ -312,13 +299,9 @@ def improve_by_regions(
         pairs the graph has, the larger regions are.
     solution : Solution
         Every class has at least k people and is an instance of the graph.
-    clock : Clock
-        Ends the search when time is over.
     effort : int
         Ends the search: steps of the simplex method times pairs, so that the same input gives the same
         result unless time runs out.
-    seed : int, optional
-        Seed of the random choices.
 
     Returns
     -------
@@ -354,8 +337,6 @@ def improve_as_a_whole(
     ----------
     search : GraphSearch
         The graph has the pairs that `solution` uses, and a few others.
-    solution, clock
-        As in `improve_by_regions`.
     seconds : float
         After which the program is given up, should it not have ended: then what is found depends on the
         machine.

@@ -1,7 +1,5 @@
 """Queries in a record: written down, recorded, counted, forgotten."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What noise costs is spent before a query runs: no failure, restart or older copy gives it back."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

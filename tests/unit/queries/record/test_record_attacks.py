@@ -1,7 +1,5 @@
 """Files that must not be trusted: older copies, other ones, damaged ones, those that others may change."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Writers that are killed, and writers that race each other."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

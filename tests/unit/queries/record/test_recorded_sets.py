@@ -1,7 +1,5 @@
 """What conflicts with recorded figures, held against a comparison with each of them."""
 
-from __future__ import annotations
-
 import tempfile
 from array import array
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sketches and their keys: what is compared, and that no conflict is missed."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 
