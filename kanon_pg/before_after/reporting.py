@@ -45,7 +45,7 @@ from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import UnknownName, as_given
+from kanon_pg.errors import InputError, UnknownName, as_given
 from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
 from kanon_pg.release.linked.publishing import published_people
 from kanon_pg.release.plan.base import require_readable_base
@@ -90,6 +90,11 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
         return report | {
             "notes": ["The table was dropped, and the release with it: this is what is recorded of them."]
         }
+    if request.curve and record.people_view is not None:
+        raise InputError(
+            "There is no curve over k of tables that are published together.",
+            hint="Leave the curve out. kanon_curve has that of the person table by its own columns.",
+        )
     subject = published_people(db, record, resolve(db, str(record.base), role=role), role)
     require_readable_base(db, subject.relation)
     plan = recorded_plan(db, record, subject.relation, models=PrivacyModels.of(parameters))
@@ -97,7 +102,7 @@ def release_report(db: Database, request: ReleaseReportRequest, *, role: str) ->
     with working_memory(db, memory_budget(db)), exact_text(db):
         db.progress("comparing with the table")
         report |= _Comparison(db, record, facts, plan, subject, tables).report()
-    if request.curve and record.people_view is None:  # a curve is of columns of one table
+    if request.curve:
         report["curve"] = _curve(db, request, record, subject, role)
     return report
 
@@ -246,7 +251,9 @@ class _Comparison:
                     report |= self._compared(
                         linked.columns, (), linked.base, linked.release, has_changed=has_changed
                     )
-                    if report["table_rows"] is not None:  # how many rows are left out may not be told
+                    apart = before.whole.apart(after.whole)
+                    # an error tells how many rows are left out, which rounding hides if they are fewer than k
+                    if report["table_rows"] is not None and (not apart.rows or apart.people >= self._k):
                         report["counts"] = _errors(linked.pairs, before, after)
             found.append(report)
         return found

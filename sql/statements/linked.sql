@@ -9,6 +9,10 @@ WHERE i.indrelid = $1::bigint::oid AND i.indisunique AND i.indisvalid AND i.indi
 GROUP BY i.indexrelid, i.indisprimary HAVING pg_catalog.bool_and(a.attnotnull)
 ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
 
+-- name: linked/nullable(bigint, text[]): Columns of a table that may be NULL.
+SELECT a.attname::text AS column FROM pg_catalog.pg_attribute AS a
+WHERE a.attrelid = $1::bigint::oid AND a.attname = ANY ($2::text[]::name[]) AND NOT a.attnotnull ORDER BY a.attnum
+
 -- name: linked/typed(): The rows of a table with what tells them apart, and what they refer to, as texts.
 (
     SELECT {{ key }} AS kanon_key, {% if up %}{{ up }} AS kanon_up, {% endif %}{{ order }} AS kanon_order

@@ -15,6 +15,7 @@ FROM (
 INSERT INTO kanon.event (operation, object, role, details)
 SELECT $1::text, pg_catalog.format('safe.%I', r.name), $3::text::name, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
     'table', CASE WHEN c.oid IS NOT NULL THEN pg_catalog.format('%I.%I', n.nspname, c.relname) END, 'k', r.k,
+    'tables', (SELECT pg_catalog.jsonb_agg(pg_catalog.format('safe.%I', t.name) ORDER BY t.place) FROM kanon.release_table AS t WHERE t.release = r.name),
     'people', r.people, 'base_changes', $4::bigint, 'version', coalesce(s.version, (SELECT max(m.version) FROM kanon.remembered AS m WHERE m.release = r.name))
 ))
 FROM kanon.release AS r

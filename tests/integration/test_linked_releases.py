@@ -938,6 +938,31 @@ def test_rows_of_nobody_have_no_several_values(interface: Interface) -> None:
     assert any('visits_rows" suppresses' in notice for notice in interface.notices)
 
 
+def test_nobody_is_told_apart_by_the_lack_of_a_key(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(
+        "create table users (id integer primary key, email text unique, sex text);"
+        "create table orders (id integer primary key, email text not null references users (email));"
+        "insert into users select i, nullif('u' || i, 'u1'), 'F' from generate_series(1, 30) as i;"
+        "insert into orders select i, 'u' || i from generate_series(2, 30) as i"
+    )
+    interface.declare("users", quasi_identifiers=["sex"])
+    interface.link("orders", "users")
+    with pytest.raises(UnsuitableRelation, match="may be NULL"):
+        interface.anonymize("users", K, tables=["orders"], time_limit=1.0)
+    connection.execute(
+        "update users set email = 'x' where email is null; alter table users alter email set not null"
+    )
+    interface.anonymize("users", K, tables=["orders"], time_limit=1.0)
+    connection.execute("alter table users alter email drop not null")
+    with pytest.raises(UnsuitableRelation, match="may be NULL"):
+        interface.refresh("users")
+    told = "select details -> 'tables' ->> 0 from kanon.history where operation = 'anonymize'"
+    assert rows(connection, told) == [("safe.orders",)]
+    with pytest.raises(InputError, match="no curve"):
+        client.release_report(connection, "users", curve=True)
+
+
 def test_long_names_become_names_of_figures(interface: Interface) -> None:
     connection, long = interface.connection, "t" * 63
     connection.execute(

@@ -280,6 +280,12 @@ def _link(db: Database, facts: RelationFacts) -> _Link:
             hint=f"Link it by a foreign key: SELECT kanon_link({Literal(str(facts.identifier))}, ...);",
         )
     first = way[0]
+    for row in db.rows(statement("linked/nullable"), first["parent"], first["parent_columns"]):
+        raise UnsuitableRelation(
+            f"{facts.identifier} is linked to a key that may be NULL: column {Identifier.of(row['column'])}. "
+            "Whoever has none would be told apart by that.",
+            hint="Set the column NOT NULL, or let the foreign key refer to the primary key.",
+        )
     return _Link(int(first["parent"]), tuple(first["columns"]), tuple(first["parent_columns"]))
 
 
