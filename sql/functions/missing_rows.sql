@@ -1,4 +1,4 @@
--- Counts the rows that a release shows and those that its table has besides, the latter with the rights of the table's reader. NULL
+-- Counts the rows that a release shows and those (or the people) that its table has besides, the latter with the rights of the table's reader. NULL
 -- where they cannot be counted. Its schema is closed: only the view kanon.health calls it.
 CREATE OR REPLACE FUNCTION kanon_bases.missing_rows(
     relation regclass, storage regclass, OUT shown bigint, OUT missing bigint
@@ -10,7 +10,14 @@ DECLARE
     named CONSTANT text := (
         SELECT format('SELECT count(*) FROM %I.%I', n.nspname, c.relname)
         FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE c.oid = missing_rows.relation
+        WHERE c.oid = coalesce(
+            -- a release that has the people of its table and the rows of each: these are two views, and here people are counted
+            (
+                SELECT r.people_view FROM kanon.release AS r INNER JOIN kanon.release_table AS t ON t.release = r.name
+                WHERE r.storage = missing_rows.storage AND t.relation = missing_rows.relation
+            ),
+            missing_rows.relation
+        )
     );
 BEGIN
     EXECUTE format('SELECT count(*) FROM %s', storage) INTO shown;

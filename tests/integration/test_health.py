@@ -227,3 +227,17 @@ def test_each_linked_table_has_a_row_that_says_what_it_waits_for(interface: Inte
     connection.execute("drop view safe.lab_results")
     assert advice(connection, "safe.lab_results").startswith("Its view was dropped")
     assert advice(connection, "safe.admissions") == ""
+
+
+def test_people_whose_rows_can_be_followed_are_not_missing(interface: Interface) -> None:
+    connection = interface.connection
+    connection.execute(
+        "create table visits (visit integer primary key, person integer, sex text);"
+        "insert into visits select i, i % 60, (array['F', 'M'])[1 + i % 2] from generate_series(1, 240) as i"
+    )
+    interface.declare("visits", quasi_identifiers=["sex"], entity="person")
+    interface.anonymize("visits", 3, pseudonyms=["person"], time_limit=1.0)
+    found = health(connection)["safe.visits"]
+    assert (found["rows"], found["missing_rows"], found["advice"]) == (60, 0, None)
+    connection.execute("delete from visits where person < 2")
+    assert health(connection)["safe.visits"]["missing_rows"] == -2
