@@ -14,7 +14,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, pinned
 from kanon_pg.db.settings import text_of_files
 from kanon_pg.db.statements import statement
-from kanon_pg.errors import DatabaseError, UnknownName, as_given
+from kanon_pg.errors import DatabaseError, ReleaseError, UnknownName, as_given
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN
 from kanon_pg.release.plan.record import name_in_sql
 
@@ -90,6 +90,8 @@ def published(
     ------
     UnknownName
         If there is no such release, or none at all.
+    ReleaseError
+        If a linked table shows nothing until all tables of its release are refreshed.
     """
     with connection.transaction():
         db = PsycopgDatabase(connection)
@@ -135,8 +137,14 @@ def _hold(db: PsycopgDatabase, row: Row) -> None:
 def _table(db: Database, row: Row, knows_facts: bool) -> PublishedTable:
     known = db.rows(statement("published_facts"), row["oid"]) if knows_facts else ()
     keys = db.rows(statement("published_keys"), row["oid"]) if knows_facts else ()
+    view = describe(db, str(row["oid"]))
+    if keys and keys[0]["has_rows"] and not db.row(statement("shows_rows", view=view.identifier))["shows"]:
+        raise ReleaseError(
+            f"{view.identifier} shows no rows since not all tables of its release were refreshed.",
+            hint="Let a curator refresh all of them: SELECT kanon_refresh(...);",
+        )
     return PublishedTable(
-        describe(db, str(row["oid"])),
+        view,
         known[0] if known else {},
         key=tuple(keys[0]["key_columns"]) if keys else (),
         foreign_keys=tuple(

@@ -61,5 +61,8 @@ CREATE TABLE {{ table }} (
 DROP TABLE {{ table }}
 
 -- name: published_keys(bigint): By which columns a release joins others.
-SELECT key_columns::text[] AS key_columns, foreign_keys::text AS foreign_keys
+SELECT key_columns::text[] AS key_columns, foreign_keys::text AS foreign_keys, has_rows
 FROM kanon.published_keys WHERE view = $1::bigint::oid::regclass
+
+-- name: shows_rows(): Whether a view shows any row.
+SELECT EXISTS (SELECT FROM {{ view }}) AS shows

@@ -18,7 +18,7 @@ from kanon_pg.admin.cluster.programs import newest_with_python
 from kanon_pg.cli import app
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
-from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, NotPermitted, ReleaseError, UnknownName
 from kanon_pg.tables import published as publishing
 from kanon_pg.tables.dump import dump
 from kanon_pg.tables.published import published
@@ -472,3 +472,16 @@ def test_no_table_refers_to_one_that_the_login_may_not_read(interface: Interface
         for names in (["lab_results"], []):
             with pytest.raises(NotPermitted, match="may not read"):
                 dump(login, io.BytesIO(), names)
+
+
+def test_tables_that_wait_for_a_refresh_are_not_handed_over_without_their_rows(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    interface.anonymize("patients", 3, tables=["admissions", "invoices"], time_limit=1.0)
+    interface.connection.execute("REFRESH MATERIALIZED VIEW kanon.patients_storage")
+    with pytest.raises(ReleaseError, match="shows no rows since"):
+        script(interface.dsn)
+    # nobody has invoices any more: that is how it is
+    interface.connection.execute("TRUNCATE invoices")
+    interface.refresh("patients")
+    assert "invoices" in script(interface.dsn)
