@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from itertools import combinations, count
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from kanon_pg.worker.audit.identifying import (
     smallest_identifying_set,
 )
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
-from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import (
+    EndingByLooks,
     classes_by_hand,
     identifies,
     minimal_by_hand,
@@ -28,18 +28,6 @@ from tests.fixtures.auditing import (
 from tests.fixtures.examples import examples
 
 quick = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
-
-
-class ClockOfLooks(Clock):
-    """A clock whose time is over after some looks at it."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__(None)
-        self._looks = count()
-        self._most = looks
-
-    def is_over(self) -> bool:
-        return next(self._looks) >= self._most
 
 
 def paper_algorithm(rows) -> tuple[int, ...]:
@@ -71,7 +59,7 @@ def test_smallest_identifying_set(table, looks):
     assert found.columns in every
     assert found.is_optimal
     assert len(found.columns) == found.lower_bound == len(every[0])
-    early = smallest_identifying_set(read(rows), ClockOfLooks(looks))
+    early = smallest_identifying_set(read(rows), EndingByLooks(looks))
     assert identifies(rows, early.columns)
     assert early.lower_bound <= len(every[0])
     if early.method != "all columns":

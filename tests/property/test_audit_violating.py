@@ -1,6 +1,6 @@
 """All minimal violating sets, against trying every subset of the columns."""
 
-from itertools import combinations, count
+from itertools import combinations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.violating import find_violating_sets
-from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import (
+    EndingByLooks,
     classes_by_hand,
     minimal_by_hand,
     people_by_hand,
@@ -21,21 +21,6 @@ from tests.fixtures.examples import examples
 
 quick = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 KS = st.sampled_from([2, 2, 3, 4, 7])
-
-
-class CountingClock(Clock):
-    """A clock whose time is over after some looks at it."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__(None)
-        self._looks = looks
-        self._shared = count()
-
-    def is_over(self) -> bool:
-        return next(self._shared) >= self._looks
-
-    def part(self, share: float) -> Clock:
-        return self
 
 
 @quick
@@ -65,7 +50,7 @@ def test_limited_to_few_columns(table, k, most):
 @given(tables(), KS, st.integers(0, 12), st.one_of(st.none(), st.integers(1, 4)))
 def test_what_is_known_when_time_is_over(table, k, looks, most):
     rows, people = table
-    found = find_violating_sets(read(rows, people), k, CountingClock(looks), max_columns=most)
+    found = find_violating_sets(read(rows, people), k, EndingByLooks(looks), max_columns=most)
     every = minimal_by_hand(len(rows[0]), lambda columns: violates(rows, columns, k, people))
     assert set(found.sets) <= set(every)
     assert {columns for columns in every if len(columns) <= min(found.complete_columns, most or 9)} <= set(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,6 +156,31 @@ def entered_again(world: World, row: Row) -> bool:
     return sum(row in rows for _, cohorts, _ in world.series.entries for rows in cohorts.values()) > 1
 
 
+@pytest.mark.parametrize("leavers", ["retain", "withhold"])
+def test_a_second_round_of_leavers_smaller_than_k(leavers: str) -> None:
+    world = _ages_of(6, leavers)
+    for row in (1, 2):
+        world.take(row)
+    world.publish()
+    assert len(world.versions[-1]) == 4
+    world.take(3)
+    world.publish()
+    assert len(world.versions[-1]) == (4 if leavers == "retain" else 0)
+    world.take(4)
+    world.publish()
+    assert len(world.versions[-1]) == 2
+    assert world.found() == []
+
+
+def _ages_of(people: int, leavers: str = "retain", **chosen: Any) -> World:
+    series = Series(Rules(K, leavers), _as_it_is, **chosen)
+    world = World(series)
+    for person in range(people):
+        world.put(person, 1)
+    world.publish()
+    return world
+
+
 def _as_it_is(rows: Mapping[Row, Entry], k: int, ages: Mapping[Row, int]) -> list[tuple[Cells, list[Row]]]:
     classes: dict[Cells, list[Row]] = {}
     for row, entry in rows.items():
@@ -164,6 +190,51 @@ def _as_it_is(rows: Mapping[Row, Entry], k: int, ages: Mapping[Row, int]) -> lis
         for cells, chosen in classes.items()
         if len({rows[row].person for row in chosen} - {None}) >= k
     ]
+
+
+def test_who_leaves_and_returns_alone_waits() -> None:
+    world = _ages_of(6)
+    world.take(1), world.take(2)
+    world.publish()
+    world.change("return", 0)
+    world.put(7, 1), world.put(8, 1)
+    world.publish()
+    assert 1 not in world.versions[-1]
+    world.change("return", 0)
+    world.publish()
+    assert {1, 2} <= world.versions[-1].keys()
+    assert world.found() == []
+
+
+def test_an_updated_row_waits_until_k_have_changed() -> None:
+    world = _ages_of(6)
+    world.change("update", 0, 2)
+    world.publish()
+    assert world.versions[-1] == world.versions[0]
+    world.change("update", 1, 2)
+    world.publish()
+    assert [world.versions[-1][row] for row in (1, 2, 3)] == [(2,), (2,), (1,)]
+    assert world.found() == []
+
+
+def test_a_further_row_needs_a_cohort_of_k_people() -> None:
+    world = _ages_of(4, has_entity=True)
+    world.put(0, 1)
+    world.put(0, 1)
+    world.publish()
+    assert world.versions[-1] == world.versions[0]
+
+
+def test_who_was_erased_is_gone_at_once_with_their_cohort() -> None:
+    world = _ages_of(5, has_entity=True)
+    world.change("erase", 0)
+    assert world.versions[-1] == {}
+    world.publish()
+    assert world.versions[-1] == {}
+    world.change("leave", 1)
+    world.publish()
+    assert len(world.versions[-1]) == 3
+    assert world.found() == []
 
 
 def _stays_away_alone(series: Series) -> World:
@@ -209,10 +280,7 @@ def test_the_attacker_sees_who_stays_away_alone() -> None:
 
 
 def test_the_attacker_sees_who_leaves_at_once() -> None:
-    world = World(Series(Rules(K, "show"), _as_it_is))
-    for person in range(6):
-        world.put(person, 1)
-    world.publish()
+    world = _ages_of(6, "show")
     world.take(1)
     world.publish()
     assert {"history of 1", "atom of 1"} <= set(world.found())

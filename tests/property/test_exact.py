@@ -108,9 +108,7 @@ def check(table, mask, request, found, least):
 @pytest.mark.parametrize(("has_entity", "most_rows"), [(False, 9), (True, 12)], ids=["rows", "people"])
 @careful
 @given(data=st.data())
-def test_rows_of_a_type_are_divided_where_that_suppresses_least_unless_people_are_told_apart(
-    has_entity, most_rows, data
-):
+def test_rows_of_a_type_are_divided_where_that_suppresses_least(has_entity, most_rows, data):
     _, _, table, mask, k = data.draw(tables(most_rows, 4, has_entity))
     single = table if has_entity else single_rows(table)
     assume(mask.vectors.size ** len(single) <= 20_000)

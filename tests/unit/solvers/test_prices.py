@@ -19,6 +19,7 @@ from kanon_pg.worker.verification.certificate import (
 from kanon_pg.worker.verification.class_demands import PricedRows, class_demands
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import pack, shared_rows
+from tests.fixtures.searching import Ending
 from tests.unit.solvers.test_paper_tables import CMC
 
 # The middle row can join either neighbour, not both: three rows cost 4, the cheapest patterns only 3.
@@ -213,36 +214,12 @@ def test_groups_that_stay_keep_their_own_costs(models):
     assert costs.tolist() == [3]
 
 
-class Counting(Clock):
-    """A clock that is over after so many reports of everything that shares it."""
-
-    def __init__(self, reports, counted=None):
-        super().__init__()
-        self.reports = reports
-        self.counted = [0] if counted is None else counted
-
-    def is_over(self):
-        return self.counted[0] >= self.reports
-
-    def without(self, seconds):
-        return self
-
-    def raising(self):
-        firm = Counting(self.reports, self.counted)
-        firm._raises = True
-        return firm
-
-    def report(self, phase, share):
-        self.counted[0] += 1
-        super().report(phase, share)
-
-
 @pytest.mark.parametrize("reports", [0, 1, 5, 9, 14, 20, 40])
 @pytest.mark.parametrize("weights", [None, {"c0": 0.7, "c1": 2.5, "c3": 0.7}])
 def test_prices_are_valid_when_time_ends_within_a_pass(reports, weights):
     table, vectors = table_and_vectors(random_rows(), weights=weights)
-    clock = Counting(reports)
+    clock = Ending(reports)
     found = raise_prices(table, vectors, 5, clock)
     assert certified_bound(table, vectors, 5, found.prices) is not None
     assert not found.complete
-    assert clock.counted[0] <= reports + len(vectors)  # it stops at its next report, not after the pass
+    assert clock.counted <= reports + len(vectors)  # it stops at its next report, not after the pass

@@ -10,7 +10,7 @@ from kanon_pg.core.privacy_models import PrivacyModels
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.clock import Clock, TimeOver
+from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.models.evaluator import evaluator_of, violations
 from kanon_pg.worker.patterns import all_patterns, cheapest_first
@@ -36,6 +36,7 @@ from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.solvers.sensitive_flow import reassign_sensitively
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.recoding import Tree, with_trees
+from tests.fixtures.searching import Ending
 
 K = 3
 CENTURY = 3e9
@@ -82,29 +83,6 @@ class Watching(Clock):
     def longest(self) -> int:
         """The most that was looked at between two looks at the clock, and after the last."""
         return int(np.diff([*self.seen, self.models.work[0]]).max())
-
-
-class Ending(Clock):
-    """A clock that is over after some reports of everything that shares it, which it counts."""
-
-    def __init__(self, reports: int) -> None:
-        super().__init__(None, self.count)
-        self.reports, self.counted = reports, 0
-
-    def count(self, phase: str, share: float | None) -> None:
-        self.counted += 1
-        if self.counted > self.reports:
-            self._end = 0.0
-
-    def raising(self) -> Clock:
-        raising = super().raising()
-        raising.report = self.report_and_raise  # type: ignore[method-assign]
-        return raising
-
-    def report_and_raise(self, phase: str, share: float | None) -> None:
-        self.report(phase, share)
-        if self.is_over():
-            raise TimeOver
 
 
 @pytest.fixture
