@@ -238,6 +238,8 @@ def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> N
         others = [table for table in read_tables(db, record.name) if table.oid != base.oid]
         require_group(db, [base, *others])
         require_links(db, base, others)
+        # who reads one of the views waits for all of them to be filled, not for the one it reads next
+        lock_when_free(db, _views(db, record))
     renew_secret(db, record.secret)
     db.progress("refreshing")
     storage = _refresh_storage(db, record, base, generation)
@@ -256,6 +258,11 @@ def _refresh_ordinary(db: Database, record: ReleaseRecord, generation: int) -> N
     notice_redeclared(db, base, record)
     _notice_unpublished(db, record)
     notice_unknown(db, record, base.identifier)
+
+
+def _views(db: Database, record: ReleaseRecord) -> list[Identifier]:
+    further = [row["name"] for row in tables_of(db, record.name) if row["is_shown"]]
+    return [record.view, *(Identifier.of("safe", name) for name in further)]
 
 
 def _refresh_storage(db: Database, record: ReleaseRecord, base: RelationFacts, generation: int) -> Identifier:
@@ -350,8 +357,7 @@ def drop(db: Database, release: str, *, role: str) -> None:
     record, _ = _existing_and_alone(db, release)
     record_release_event(db, "drop", record.name, role)
     if is_shown(db, record.name, record.base):
-        further = [row["name"] for row in tables_of(db, record.name) if row["is_shown"]]
-        lock_when_free(db, [record.view, *(Identifier.of("safe", name) for name in further)])
+        lock_when_free(db, _views(db, record))
         drop_view(db, record.view)
     superseded = forget_release(db, record)
     drop_superseded(db, superseded)

@@ -898,7 +898,8 @@ def test_a_table_that_was_dropped_is_said_to_be_gone(interface: Interface) -> No
     assert rows(connection, left) == before
 
 
-def test_a_reader_of_two_views_waits_for_no_publication(interface: Interface) -> None:
+@pytest.mark.parametrize("call", ["anonymize", "refresh"])
+def test_a_reader_of_two_views_waits_for_no_publication(interface: Interface, call: str) -> None:
     """Who has read a further table and goes on to the people must not wait for a call that waits for them."""
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
@@ -909,9 +910,12 @@ def test_a_reader_of_two_views_waits_for_no_publication(interface: Interface) ->
     )
     with psycopg.connect(interface.dsn) as reader:
         reader.execute("select count(*) from safe.lab_results")
+        tables = ["lab_results", "admissions", "invoices"]
         publishing = threading.Thread(
-            target=lambda: client.anonymize(
-                interface.dsn, "patients", K, tables=["lab_results", "admissions", "invoices"], time_limit=1.0
+            target=lambda: (
+                client.refresh(interface.dsn, "patients")
+                if call == "refresh"
+                else client.anonymize(interface.dsn, "patients", K, tables=tables, time_limit=1.0)
             )
         )
         publishing.start()
