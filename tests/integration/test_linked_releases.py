@@ -396,6 +396,24 @@ def test_analysts_read_the_views_and_nothing_behind_them(interface: Interface) -
     assert not any("w1" in row[0] for row in rows(connection, definitions))
 
 
+def test_who_may_not_read_the_people_may_not_read_a_further_table(interface: Interface) -> None:
+    """Default rights on schema safe give analysts what was taken from them for this release."""
+    connection = interface.connection
+    fill_clinic(connection, 1)
+    declare_clinic(interface)
+    publish(interface, tables=["invoices"])
+    may = (
+        "select has_table_privilege('kanon_analyst', 'safe.patients', 'select'),"
+        " has_table_privilege('kanon_analyst', 'safe.admissions', 'select')"
+    )
+    connection.execute("revoke select on safe.patients, safe.invoices from kanon_analyst")
+    publish(interface, tables=["invoices", "admissions"])
+    assert rows(connection, may) == [(False, False)]
+    interface.drop("patients")
+    publish(interface, tables=["invoices", "admissions"])
+    assert rows(connection, may) == [(True, True)]
+
+
 def test_a_key_that_leads_elsewhere_than_the_links_is_withheld(interface: Interface) -> None:
     connection = interface.connection
     fill_clinic(connection, 1)

@@ -29,7 +29,7 @@ from kanon_pg.release.plan.planning import ReleasePlan, with_people
 from kanon_pg.release.plan.pseudonyms import order_secret
 from kanon_pg.release.plan.record import ReleaseRecord
 from kanon_pg.release.publish.storage import model_checks, model_parts
-from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, show_view
+from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage, share_rights, show_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,10 @@ def show_tables(
             f"Rows of {one.table.facts.identifier} whose people are in {plan.view}, a release made by "
             "kanon_pg; keys are pseudonyms."
         )
+        is_new = not db.row(statement("view_exists"), one.view.name)["exists"]
         show_view(db, one.view, create, one.columns, comment=comment)
+        if is_new:
+            share_rights(db, one.view, of=plan.view)
 
 
 def record_tables(db: Database, release: str, people: PeopleOfTables, stored: Sequence[StoredTable]) -> None:

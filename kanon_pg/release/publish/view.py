@@ -164,21 +164,30 @@ def _replace_by_new_columns(
         hint="Drop these objects first, or publish under another name: release => 'other_name'.",
     )
     db.execute(create)
+    _grant(db, view, [one for one in grants if one["column_name"] is None or one["column_name"] in columns])
+
+
+def share_rights(db: Database, view: Identifier, of: Identifier) -> None:
+    """Let those read a new view who may read all of another one, and nobody else."""
+    grants = db.rows(statement("fetch_grants"), str(of))
+    _grant(db, view, [grant for grant in grants if grant["column_name"] is None])
+
+
+def _grant(db: Database, view: Identifier, grants: Sequence[Row]) -> None:
     # default privileges may give back what was revoked from the view
     for grant in db.rows(statement("fetch_grants"), str(view)):
         db.execute(statement("revoke_select", relation=view, role=_grantee(grant)))
     for grant in grants:
         column = grant["column_name"]
-        if column is None or column in columns:
-            db.execute(
-                statement(
-                    "grant_select",
-                    relation=view,
-                    column=None if column is None else Identifier.of(column),
-                    role=_grantee(grant),
-                    grantable=grant["grantable"],
-                )
+        db.execute(
+            statement(
+                "grant_select",
+                relation=view,
+                column=None if column is None else Identifier.of(column),
+                role=_grantee(grant),
+                grantable=grant["grantable"],
             )
+        )
 
 
 def _grantee(grant: Row) -> Identifier | Fragment:
