@@ -13,11 +13,14 @@ ORDER BY i.indisprimary DESC, count(*), i.indexrelid LIMIT 1
 SELECT a.attname::text AS column FROM pg_catalog.pg_attribute AS a
 WHERE a.attrelid = $1::bigint::oid AND a.attname = ANY ($2::text[]::name[]) AND NOT a.attnotnull ORDER BY a.attnum
 
--- name: linked/typed(): The rows of a table with what tells them apart, and what they refer to, as texts.
+-- name: linked/typed(): The rows of a table with what tells them apart, and what they refer to. A row without a key is none: its
+-- columns were NOT NULL when it was published.
 (
     SELECT {{ key }} AS kanon_key, {% if up %}{{ up }} AS kanon_up, {% endif %}{{ order }} AS kanon_order
         {% for c in columns %}, {{ c.value }} AS {{ c.alias }} {% endfor %}
     FROM {{ relation }}
+    {% if has_key %}WHERE ({{ key }}) IS NOT NULL{% endif %}
+
 )
 
 -- name: linked/numbers(): How many rows the rows of a table above have here, and as a text also how many of those that hang on them

@@ -979,6 +979,11 @@ def test_nobody_is_told_apart_by_the_lack_of_a_key(interface: Interface) -> None
     connection.execute("alter table users alter email drop not null")
     with pytest.raises(UnsuitableRelation, match="may be NULL"):
         interface.refresh("users")
+    connection.execute(
+        "update users set email = null where id = 1; refresh materialized view kanon.users_storage"
+    )
+    lacking = "select count(*) > 0, count(*) filter (where email is null) from safe.users"
+    assert rows(connection, lacking) == [(True, 0)]
     told = "select details -> 'tables' ->> 0 from kanon.history where operation = 'anonymize'"
     assert rows(connection, told) == [("safe.orders",)]
     with pytest.raises(InputError, match="no curve"):

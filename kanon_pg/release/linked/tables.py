@@ -117,6 +117,7 @@ class LinkedTable:
             "linked/typed",
             relation=self._people() if self.is_made else self.facts.identifier,
             key=self.key_of(self.key) if self.key else Fragment("NULL"),
+            has_key=bool(self.key),
             up=self.key_of(self.up) if self.up else None,
             order=_joined([_order_text(self.facts.column(name)) for name in self.order]),
             columns=[
