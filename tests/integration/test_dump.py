@@ -413,7 +413,7 @@ def test_keys_join_and_lead_to_tables_of_the_script(
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)
     tables = ["admissions", "lab_results", "invoices"]
-    interface.anonymize("patients", 3, tables=tables, time_limit=1.0)
+    interface.anonymize("patients", 3, tables=tables, time_limit=1.0, l=2)  # with cells that are suppressed
     dsn = interface.dsn
     restore(empty_dsn, script(dsn) + script(dsn))
     kinds = empty_connection.execute(
