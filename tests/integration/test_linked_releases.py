@@ -602,6 +602,19 @@ def test_the_people_are_not_refreshed_concurrently(interface: Interface) -> None
         connection.execute("refresh materialized view concurrently kanon.patients_storage")
 
 
+def test_numbers_of_rows_can_have_one_level(interface: Interface) -> None:
+    fill_clinic(interface.connection, 1)
+    declare_clinic(interface)
+    publish(interface, same_level=["invoices_rows"])
+    shown = (
+        "select distinct invoices_rows from safe.patients where not 'invoices_rows' = any (kanon_suppressed)"
+    )
+    found = {row[0] for row in rows(interface.connection, shown)}
+    assert found
+    assert not (found & {"1", "2"} and any(" to " in one for one in found))
+    _refused(interface, InputError, "no quasi-identifier with a hierarchy", same_level=["sex"])
+
+
 def test_numbers_of_rows_have_no_other_hierarchy(interface: Interface) -> None:
     fill_clinic(interface.connection, 1)
     declare_clinic(interface)

@@ -451,7 +451,9 @@ def _check_same_level(request: AnonymizeRequest) -> None:
     if names is None:
         return
     known = {one.column for one in parse_hierarchies(request.hierarchies)}
-    if not isinstance(names, list | tuple) or not names or not known >= set(map(str, names)):
+    is_list = isinstance(names, list | tuple) and bool(names)
+    # numbers of rows of linked tables have a hierarchy, too: the solver knows all of them
+    if not is_list or not (request.tables or known >= set(map(str, names))):
         raise InputError(
             "Option same_level must be a list of columns that have a hierarchy.",
             hint="""For example: '{"same_level": ["age"]}' beside hierarchies => '{"age": "ages"}'.""",
