@@ -44,57 +44,6 @@ class Measures(Shown):
     sensitive columns are None without any. Distances and ratios are exact up to 1e-12. The last four are
     those of a release when it was published, for its own quasi-identifiers; None for other relations, and
     for who may not read the list of releases. ``kanon.measures`` says what is not defined here.
-
-    Parameters
-    ----------
-    entropy_l : float or None
-        min over E of exp(-sum_s p(E, s) ln p(E, s)) (Machanavajjhala, Gehrke, Kifer and
-        Venkitasubramaniam 2006: *entropy l-diverse* for every l up to this).
-    frequency_l : float or None
-        min over E and s of |E| / (people in E with value s): an attacker's confidence in any value is at
-        most 1 / `frequency_l` (Xiao and Tao 2006, *Anatomy*; Wong, Li, Fu and Wang 2006 call the inverse
-        alpha). A person with several values counts for each of them, but once in |E|.
-    t_equal : float or None
-        max over E of half of sum_s |p(E, s) - q(s)|, 0 to 1: the earth mover's distance if all values are
-        equally far apart (Li, Li and Venkatasubramanian 2007: *t-closeness*).
-    t_ordered : float or None
-        The same authors' ordered distance for numbers, dates and times, 0 to 1: with the m values of the
-        column in order, NULL last, max over E of sum_{i<m} |sum_{j<=i} (p(E, s_j) - q(s_j))| / (m - 1);
-        0 for m = 1; None if no sensitive column has such a type.
-    delta_disclosure : float or None
-        max over E and the values s in E of |ln(p(E, s) / q(s))| (Brickell and Shmatikov 2008; natural
-        logarithm; as in other tools a value absent from E does not count, it would make every figure
-        infinite).
-    beta_likeness : float or None
-        max over E and s of (p(E, s) - q(s)) / q(s), at least 0 (Cao and Karras 2012: *basic
-        beta-likeness*).
-    journalist_risk : float
-        Highest chance to find anybody's row through a register of the population (El Emam and Dankar
-        2008). The relation is the only register known here, so this is their upper bound: 1 / k.
-    marketer_risk : float
-        Expected share of correct guesses when every row is linked: classes / sum of |E|, over 0 to 1
-        (El Emam, Dankar, Vaillancourt, Roffey and Lysyk 2009).
-    discernibility : int
-        Sum over E of (rows of E) squared (Bayardo and Agrawal 2005: *discernibility metric*; no class is
-        below the measured k, so none counts as suppressed).
-    usefulness : float
-        Mean over classes of the sum over quasi-identifiers of the attribute diversity, 0 to the number of
-        quasi-identifiers, smaller is better (Loukides and Shao 2007, as Definition 5 of Bredereck,
-        Nichterlein and Niedermeier 2014), as a reader of this relation can tell it: a suppressed cell may
-        stand for any value (1), a visible number or date has no spread (0), a visible category is one of
-        the column's visible values (1 / their number), a range type its width as a share of the span of
-        all ranges (1 if unbounded). The report of a release has the figure for the cells before
-        suppression, which is never above.
-    certainty_penalty : float or None
-        Normalized certainty penalty (Xu, Wang, Pei, Wang, Shi and Fu 2006): mean over all quasi-identifier
-        cells of (values below the published node - 1) / (values of the hierarchy - 1).
-    entropy_loss : float or None
-        Non-uniform entropy (Gionis and Tassa 2009): sum over the cells of -log(rows with the value / rows
-        with a value below the published node), as a share of that of a table without any value, 0 to 1.
-    marginal_divergence : float or None
-        Mean over the quasi-identifiers of the Kullback-Leibler divergence, in bits, from the distribution
-        of the column to the one that its published cells tell, if each may stand for every value below it
-        with the same chance (after Kifer and Gehrke 2006).
     """
 
     rows: int
@@ -105,22 +54,57 @@ class Measures(Shown):
     largest_class: int
     distinct_l: int | None
     entropy_l: float | None
+    """min over E of exp(-sum_s p(E, s) ln p(E, s)) (Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam
+    2006: *entropy l-diverse* for every l up to this)."""
     frequency_l: float | None
+    """min over E and s of |E| / (people in E with value s): an attacker's confidence in any value is at
+    most 1 / `frequency_l` (Xiao and Tao 2006, *Anatomy*; Wong, Li, Fu and Wang 2006 call the inverse
+    alpha). A person with several values counts for each of them, but once in |E|."""
     p: int | None
     t_equal: float | None
+    """max over E of half of sum_s |p(E, s) - q(s)|, 0 to 1: the earth mover's distance if all values are
+    equally far apart (Li, Li and Venkatasubramanian 2007: *t-closeness*)."""
     t_ordered: float | None
+    """The same authors' ordered distance for numbers, dates and times, 0 to 1: with the m values of the
+    column in order, NULL last, max over E of sum_{i<m} |sum_{j<=i} (p(E, s_j) - q(s_j))| / (m - 1); 0
+    for m = 1; None if no sensitive column has such a type."""
     delta_disclosure: float | None
+    """max over E and the values s in E of |ln(p(E, s) / q(s))| (Brickell and Shmatikov 2008; natural
+    logarithm; as in other tools a value absent from E does not count, it would make every figure
+    infinite)."""
     beta_likeness: float | None
+    """max over E and s of (p(E, s) - q(s)) / q(s), at least 0 (Cao and Karras 2012: *basic
+    beta-likeness*)."""
     prosecutor_risk: float
     journalist_risk: float
+    """Highest chance to find anybody's row through a register of the population (El Emam and Dankar 2008).
+    The relation is the only register known here, so this is their upper bound: 1 / k."""
     marketer_risk: float
+    """Expected share of correct guesses when every row is linked: classes / sum of |E|, over 0 to 1 (El
+    Emam, Dankar, Vaillancourt, Roffey and Lysyk 2009)."""
     discernibility: int
+    """Sum over E of (rows of E) squared (Bayardo and Agrawal 2005: *discernibility metric*; no class is
+    below the measured k, so none counts as suppressed)."""
     average_class_ratio: float
     usefulness: float
+    """Mean over classes of the sum over quasi-identifiers of the attribute diversity, 0 to the number of
+    quasi-identifiers, smaller is better (Loukides and Shao 2007, as Definition 5 of Bredereck,
+    Nichterlein and Niedermeier 2014), as a reader of this relation can tell it: a suppressed cell may
+    stand for any value (1), a visible number or date has no spread (0), a visible category is one of
+    the column's visible values (1 / their number), a range type its width as a share of the span of all
+    ranges (1 if unbounded). The report of a release has the figure for the cells before suppression,
+    which is never above."""
     certainty_penalty: float | None = None
+    """Normalized certainty penalty (Xu, Wang, Pei, Wang, Shi and Fu 2006): mean over all quasi-identifier
+    cells of (values below the published node - 1) / (values of the hierarchy - 1)."""
     generalization_height: float | None = None
     entropy_loss: float | None = None
+    """Non-uniform entropy (Gionis and Tassa 2009): sum over the cells of -log(rows with the value / rows
+    with a value below the published node), as a share of that of a table without any value, 0 to 1."""
     marginal_divergence: float | None = None
+    """Mean over the quasi-identifiers of the Kullback-Leibler divergence, in bits, from the distribution
+    of the column to the one that its published cells tell, if each may stand for every value below it
+    with the same chance (after Kifer and Gehrke 2006)."""
 
 
 SCALES = frozenset(
@@ -182,26 +166,19 @@ class MeasuredRelation:
 
 @dataclass(frozen=True, slots=True)
 class ClassFigures:
-    """Sizes of all classes together.
-
-    Parameters
-    ----------
-    rows, people, classes : int
-        Totals; `people` are distinct in the whole relation.
-    memberships : int
-        Sum of the sizes of all classes: a person in two classes counts twice.
-    diversity : float
-        Sum over classes and quasi-identifiers of the attribute diversity.
-    """
+    """Sizes of all classes together."""
 
     rows: int
     people: int
     classes: int
+    """`rows`, `people`, `classes`: totals; `people` are distinct in the whole relation."""
     memberships: int
+    """Sum of the sizes of all classes: a person in two classes counts twice."""
     smallest: int
     largest: int
     discernibility: int
     diversity: float
+    """Sum over classes and quasi-identifiers of the attribute diversity."""
 
 
 def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | None:

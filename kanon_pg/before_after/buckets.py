@@ -38,18 +38,13 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A bucket with its sizes in the base relation, None if unknown, and in the release.
-
-    Parameters
-    ----------
-    merged : Size or None
-        How far apart several buckets are that are one, and at least how many people differ.
-    """
+    """A bucket with its sizes in the base relation, None if unknown, and in the release."""
 
     label: str
     before: Size | None
     after: Size
     merged: Size | None = None
+    """How far apart several buckets are that are one, and at least how many people differ."""
 
     @property
     def is_there(self) -> bool:

@@ -52,31 +52,21 @@ class BucketKeys:
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumn:
-    """A published column.
-
-    Parameters
-    ----------
-    place : int
-        From 1, in the order of the columns of the base relation.
-    role : str
-        Its role, in the singular.
-    position : int or None
-        Of a quasi-identifier its place in a pattern, from 0.
-    generalized : GeneralizedColumn or None
-        Its hierarchy.
-    nodes : Identifier or None
-        What the release has of the hierarchy.
-    source : Identifier or None
-        Of a further table what queries call it.
-    """
+    """A published column."""
 
     place: int
+    """From 1, in the order of the columns of the base relation."""
     facts: ColumnFacts
     role: str
+    """Its role, in the singular."""
     position: int | None = None
+    """Of a quasi-identifier its place in a pattern, from 0."""
     generalized: GeneralizedColumn | None = None
+    """Its hierarchy."""
     nodes: Identifier | None = None
+    """What the release has of the hierarchy."""
     source: Identifier | None = None
+    """Of a further table what queries call it."""
 
     @property
     def cell(self) -> Identifier:
@@ -96,60 +86,40 @@ class ComparedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """The buckets of a column, numbered from 1.
-
-    Parameters
-    ----------
-    labels : tuple of str
-        What each stands for.
-    before, after : BucketKeys
-        Which values of the base relation, and which values or nodes of the release, are in which.
-    bounds : tuple of float
-        Where buckets of numbers end; then there are no keys.
-    level : int
-        Level to which nodes are lifted, 0 for values.
-    """
+    """The buckets of a column, numbered from 1."""
 
     labels: tuple[str, ...]
+    """What each stands for."""
     before: BucketKeys = BucketKeys()
     after: BucketKeys = BucketKeys()
+    """`before`, `after`: which values of the base relation, and which values or nodes of the release, are
+    in which."""
     bounds: tuple[float, ...] = ()
+    """Where buckets of numbers end; then there are no keys."""
     level: int = 0
+    """Level to which nodes are lifted, 0 for values."""
 
 
 @dataclass(frozen=True, slots=True)
 class BucketCounts:
-    """What one side has.
-
-    Parameters
-    ----------
-    whole : Size
-        All rows.
-    sizes : dict
-        By column and bucket.
-    tables : dict
-        Rows by the buckets of two or three columns, by the places of these.
-    """
+    """What one side has."""
 
     whole: Size
+    """All rows."""
     sizes: dict[int, dict[int, Size]] = field(default_factory=dict)
+    """By column and bucket."""
     tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = field(default_factory=dict)
+    """Rows by the buckets of two or three columns, by the places of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizesOfClasses:
-    """How large the classes of people are by the quasi-identifiers.
-
-    Parameters
-    ----------
-    people : dict
-        Of each size how many people have a class of this size as their smallest.
-    marketer : float
-        Mean of 1 / size over all members of classes.
-    """
+    """How large the classes of people are by the quasi-identifiers."""
 
     people: Mapping[int, int]
+    """Of each size how many people have a class of this size as their smallest."""
     marketer: float
+    """Mean of 1 / size over all members of classes."""
 
     @property
     def highest(self) -> float:
@@ -164,23 +134,16 @@ class SizesOfClasses:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Rows that are counted: of a base relation, or of what a release shows.
-
-    Parameters
-    ----------
-    relation : Identifier or Fragment
-        What has them.
-    entity : Fragment or None
-        What tells people apart in it; None if each row is a person.
-    base : RelationFacts or None
-        The base relation of the release, by whose reader its side is read; None for the release.
-    """
+    """Rows that are counted: of a base relation, or of what a release shows."""
 
     db: Database
     plan: ReleasePlan
     relation: Identifier | Fragment
+    """What has them."""
     entity: Fragment | None
+    """What tells people apart in it; None if each row is a person."""
     base: RelationFacts | None = None
+    """The base relation of the release, by whose reader its side is read; None for the release."""
 
     @property
     def is_base(self) -> bool:

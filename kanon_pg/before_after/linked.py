@@ -24,22 +24,15 @@ from kanon_pg.release.plan.base import OWNER
 
 @dataclass(frozen=True, slots=True)
 class ComparedTable:
-    """A further table, before and after.
-
-    Parameters
-    ----------
-    columns : tuple of (ComparedColumn, Buckets)
-        Its published columns but keys.
-    base, release : (Side, BucketCounts)
-        Its rows with the person of each, and how many are in which buckets.
-    pairs : tuple of (int, int)
-        A quasi-identifier of the people and a column each that were counted together.
-    """
+    """A further table, before and after."""
 
     columns: tuple[tuple[ComparedColumn, Buckets], ...]
+    """Its published columns but keys."""
     base: tuple[Side, BucketCounts]
     release: tuple[Side, BucketCounts]
+    """`base`, `release`: its rows with the person of each, and how many are in which buckets."""
     pairs: tuple[tuple[int, ...], ...]
+    """A quasi-identifier of the people and a column each that were counted together."""
 
 
 def compared_table(

@@ -11,15 +11,10 @@ from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReportRequest:
-    """The arguments of ``kanon_release_report``.
-
-    Parameters
-    ----------
-    release : str
-        See `kanon_pg.release.plan.record.existing_release`.
-    """
+    """The arguments of ``kanon_release_report``."""
 
     release: Annotated[str, Argument("text", "Its name, or its view: 'patients' or 'safe.patients'.")]
+    """See `kanon_pg.release.plan.record.existing_release`."""
     curve: Annotated[
         bool, Argument("boolean", "Whether to find out what other k would cost, which takes the time limit.")
     ] = False

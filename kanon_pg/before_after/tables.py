@@ -47,18 +47,12 @@ def association(table: CrossTable) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class CountError:
-    """How wrong the counts of a table are on average, as a share of the count.
-
-    Parameters
-    ----------
-    as_published : float
-        If rows with suppressed cells are left out: sum of the differences / sum of the true counts.
-    scaled : float or None
-        If what is left is scaled up to all rows of the release; None if nothing is left.
-    """
+    """How wrong the counts of a table are on average, as a share of the count."""
 
     as_published: float
+    """If rows with suppressed cells are left out: sum of the differences / sum of the true counts."""
     scaled: float | None
+    """If what is left is scaled up to all rows of the release; None if nothing is left."""
 
 
 def count_error(before: CrossTable, after: CrossTable) -> CountError:

@@ -26,23 +26,16 @@ DATES = frozenset({1082, 1114, 1184})
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statement that may be about people.
-
-    Parameters
-    ----------
-    before, after : str
-        What stands around the query: DECLARE and COPY have one inside.
-    takes_parameters : bool
-        Whether PostgreSQL lets the statement have parameters; COPY has none.
-    returns_rows : bool
-        Whether the statement is the query.
-    """
+    """A statement that may be about people."""
 
     before: str
     query: str
     after: str
+    """`before`, `after`: what stands around the query: DECLARE and COPY have one inside."""
     takes_parameters: bool = True
+    """Whether PostgreSQL lets the statement have parameters; COPY has none."""
     returns_rows: bool = True
+    """Whether the statement is the query."""
 
 
 def question(text: str, names: Collection[str]) -> Question | None:

@@ -26,24 +26,16 @@ assert {*_KINDS, "grants"} == {*SECTIONS}  # noqa: S101
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that a database lacks, has differently, or has besides what its policy says.
-
-    Parameters
-    ----------
-    action : {'add', 'change', 'remove'}
-        What makes the database as the policy says.
-    kind : str
-        What it is about.
-    name : str
-        Of the entry; of a grant what it is for.
-    what : str
-        What differs: keys of the entry; of a grant the role.
-    """
+    """Something that a database lacks, has differently, or has besides what its policy says."""
 
     action: Literal["add", "change", "remove"]
+    """What makes the database as the policy says."""
     kind: Kind
+    """What it is about."""
     name: str
+    """Of the entry; of a grant what it is for."""
     what: str = ""
+    """What differs: keys of the entry; of a grant the role."""
 
 
 def differences(

@@ -97,21 +97,15 @@ def made_on(made: datetime | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Figures in rows and columns.
-
-    Parameters
-    ----------
-    rows : tuple of tuple of str
-        Cells as they are shown; the first of each row is its heading.
-    note : str
-        What is left out, and by which rule; empty if nothing is.
-    """
+    """Figures in rows and columns."""
 
     caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    """Cells as they are shown; the first of each row is its heading."""
     texts: int = 1
     note: str = ""
+    """What is left out, and by which rule; empty if nothing is."""
 
 
 Kind = Literal["risk", "safe", "quiet"]
@@ -120,21 +114,15 @@ Kind = Literal["risk", "safe", "quiet"]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar with its number.
-
-    Parameters
-    ----------
-    label : str
-        What it stands for; empty where the name of its group says so.
-    proven : float or None
-        Which part of the length is proven to be necessary; the rest is tinted. None: nothing is tinted.
-    """
+    """A bar with its number."""
 
     value: float
     text: str
     kind: Kind
     label: str = ""
+    """What it stands for; empty where the name of its group says so."""
     proven: float | None = None
+    """Which part of the length is proven to be necessary; the rest is tinted. None: nothing is tinted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +135,13 @@ class BarGroup:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """Groups of bars, which lie on their side, so that labels are read without turning the head.
-
-    Parameters
-    ----------
-    legend : tuple of (str, str)
-        Kind of bar, or ``tint``, and what it means.
-    longest : float
-        Value of the longest possible bar; the longest of the bars if it is 0.
-    """
+    """Groups of bars, which lie on their side, so that labels are read without turning the head."""
 
     groups: tuple[BarGroup, ...]
     legend: tuple[tuple[str, str], ...] = ()
+    """Kind of bar, or ``tint``, and what it means."""
     longest: float = 0.0
+    """Value of the longest possible bar; the longest of the bars if it is 0."""
 
     def share(self, value: float) -> float:
         """Return the length of a bar as a share of the longest possible one."""
@@ -202,24 +184,17 @@ class SetMatrix:
 
 @dataclass(frozen=True, slots=True)
 class PageFigure:
-    """A chart with the text that stands for it.
-
-    Parameters
-    ----------
-    name : str
-        Part of identifiers in the page: lower-case letters and hyphens.
-    description : str
-        The same for those who cannot see it: what can be read off it.
-    note : str
-        What is left out, and by which rule; empty if nothing is.
-    """
+    """A chart with the text that stands for it."""
 
     name: str
+    """Part of identifiers in the page: lower-case letters and hyphens."""
     title: str
     description: str
+    """The same for those who cannot see it: what can be read off it."""
     chart: BarChart | SetMatrix
     table: Table
     note: str = ""
+    """What is left out, and by which rule; empty if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,15 +220,7 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole report.
-
-    Parameters
-    ----------
-    terms : tuple of (str, str)
-        Words that it uses, and what they mean.
-    made : str
-        When and by what it was made, and what it does not contain.
-    """
+    """A whole report."""
 
     title: str
     subtitle: str
@@ -264,7 +231,9 @@ class Document:
     key_figures: tuple[KeyFigure, ...]
     sections: tuple[Section, ...]
     terms: tuple[tuple[str, str], ...]
+    """Words that it uses, and what they mean."""
     made: str
+    """When and by what it was made, and what it does not contain."""
 
     @property
     def has_statements(self) -> bool:

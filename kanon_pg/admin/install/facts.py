@@ -38,35 +38,10 @@ class MissingPart:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The server, the database and the role that installs; see the statement ``install_facts``.
-
-    Parameters
-    ----------
-    server_version : int
-        ``server_version_num``.
-    superuser, createrole, create_in_database, owner_member : bool
-        What the role may do; the last: whether it is a member of ``kanon_owner``.
-    plpython_available, plpython_created : bool
-        Whether the extension can be, or has been, created.
-    kanon_schema_owner : str or None
-        Owner of schema ``kanon``, None where there is no such schema.
-    taken_schemas : list of pairs of str
-        Kanon's other schemas that do not belong to ``kanon_owner``, with their owners.
-    foreign_code : list of str
-        What would run code of others where kanon's tables are written.
-    tables : list of str
-        Tables in schema ``kanon``, those of releases included.
-    extension : str or None
-        Version of the extension ``kanon_pg``; None if `kanon install` made the objects, or there are none.
-    functions_schema : str or None
-        Where the functions for users are, None if there are none.
-    api_schema_exists : bool
-        Whether there is the schema for the functions.
-    roles, unsafe_roles : list of str
-        Which of `ROLES` exist, and which of these have rights they must not have.
-    """
+    """The server, the database and the role that installs; see the statement ``install_facts``."""
 
     server_version: int
+    """``server_version_num``."""
     database: str
     role: str
     superuser: bool
@@ -74,17 +49,28 @@ class ServerFacts:
     create_in_database: bool
     plpython_available: bool
     plpython_created: bool
+    """`plpython_available`, `plpython_created`: whether the extension can be, or has been, created."""
     kanon_schema_owner: str | None
+    """Owner of schema ``kanon``, None where there is no such schema."""
     kanon_is_ours: bool
     taken_schemas: list[list[str]]
+    """Kanon's other schemas that do not belong to ``kanon_owner``, with their owners."""
     foreign_code: list[str]
+    """What would run code of others where kanon's tables are written."""
     tables: list[str]
+    """Tables in schema ``kanon``, those of releases included."""
     extension: str | None
+    """Version of the extension ``kanon_pg``; None if `kanon install` made the objects, or there are none."""
     functions_schema: str | None
+    """Where the functions for users are, None if there are none."""
     api_schema_exists: bool
+    """Whether there is the schema for the functions."""
     roles: list[str]
     unsafe_roles: list[str]
+    """`roles`, `unsafe_roles`: which of `ROLES` exist, and which of these have rights they must not have."""
     owner_member: bool
+    """`superuser`, `createrole`, `create_in_database`, `owner_member`: what the role may do; the last:
+    whether it is a member of ``kanon_owner``."""
 
     @property
     def installed(self) -> bool:

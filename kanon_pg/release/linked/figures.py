@@ -194,18 +194,12 @@ class NumbersReader:
 
 @dataclass(frozen=True, slots=True)
 class NumbersFigure:
-    """The numbers of rows in a child of the person table, and in all tables that hang on it.
-
-    Parameters
-    ----------
-    group : LinkedGroup
-        All tables.
-    table : LinkedTable
-        The child.
-    """
+    """The numbers of rows in a child of the person table, and in all tables that hang on it."""
 
     group: LinkedGroup
+    """All tables."""
     table: LinkedTable
+    """The child."""
 
     @property
     def name(self) -> str:
@@ -266,24 +260,17 @@ def numbers_figures(group: LinkedGroup) -> tuple[NumbersFigure, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigure:
-    """What a person's rows of a linked table have in a column that others could know.
-
-    Parameters
-    ----------
-    table : LinkedTable
-        Not the person table.
-    column : ColumnFacts
-        One of its quasi-identifiers.
-    kind : str
-        Its only value (``one``), ``first``, ``last``, number of different values (``count``), or the ``set``.
-    unit : str or None
-        Of a set of moments: what they are cut to.
-    """
+    """What a person's rows of a linked table have in a column that others could know."""
 
     table: LinkedTable
+    """Not the person table."""
     column: ColumnFacts
+    """One of its quasi-identifiers."""
     kind: str
+    """Its only value (``one``), ``first``, ``last``, number of different values (``count``), or the
+    ``set``."""
     unit: str | None = None
+    """Of a set of moments: what they are cut to."""
 
     @property
     def name(self) -> str:

@@ -52,30 +52,20 @@ from kanon_pg.release.publish.telling import refuse_generated_columns
 
 @dataclass(frozen=True, slots=True)
 class PeopleOfTables:
-    """Linked tables, and what is read of their people.
-
-    Parameters
-    ----------
-    group : LinkedGroup
-        The tables.
-    figures : tuple of NumbersFigure
-        The numbers of rows that somebody could know.
-    planned : LinkedFigures
-        What the plan of the release takes from it.
-    secret : str
-        Name of the secret of all pseudonyms.
-    names : mapping of int to str
-        Per OID of a further table the name of its view.
-    models : PrivacyModels
-        What the sensitive columns of further tables satisfy in each class.
-    """
+    """Linked tables, and what is read of their people."""
 
     group: LinkedGroup
+    """The tables."""
     figures: tuple[NumbersFigure, ...]
+    """The numbers of rows that somebody could know."""
     planned: LinkedFigures
+    """What the plan of the release takes from it."""
     secret: str
+    """Name of the secret of all pseudonyms."""
     names: Mapping[int, str]
+    """Per OID of a further table the name of its view."""
     models: PrivacyModels
+    """What the sensitive columns of further tables satisfy in each class."""
 
     def pseudonym(self, table: LinkedTable, text: str) -> Fragment:
         """Return the pseudonym of a row, by the text of its key."""

@@ -34,23 +34,17 @@ from kanon_pg.release.publish.view import drop_storage, drop_view, name_storage,
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A further table of a release as it is stored.
-
-    Parameters
-    ----------
-    table : LinkedTable
-        What it is.
-    view, storage, source : Identifier
-        The view that analysts read, the materialized view behind it, and what that reads.
-    columns : tuple of str
-        Published columns, in the table's order.
-    """
+    """A further table of a release as it is stored."""
 
     table: LinkedTable
+    """What it is."""
     view: Identifier
     storage: Identifier
     source: Identifier
+    """`view`, `storage`, `source`: the view that analysts read, the materialized view behind it, and what
+    that reads."""
     columns: tuple[str, ...]
+    """Published columns, in the table's order."""
 
 
 def store_tables(

@@ -23,26 +23,18 @@ from kanon_pg.release.publish.recount import require_model_figures
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A view of a further table, and how it joins.
-
-    Parameters
-    ----------
-    name, parent : str
-        Its name, and that of the view above it.
-    up, key : tuple of str
-        Its columns that refer to the parent's key, and that key.
-    own_key : tuple of str
-        What others refer to.
-    is_known : bool
-        Whether somebody could know how many rows a person has.
-    """
+    """A view of a further table, and how it joins."""
 
     name: str
     parent: str
+    """`name`, `parent`: its name, and that of the view above it."""
     up: tuple[str, ...]
     key: tuple[str, ...]
+    """`up`, `key`: its columns that refer to the parent's key, and that key."""
     own_key: tuple[str, ...]
+    """What others refer to."""
     is_known: bool
+    """Whether somebody could know how many rows a person has."""
 
     @property
     def view(self) -> Identifier:

@@ -20,42 +20,28 @@ from kanon_pg.release.plan.pseudonyms import key_text, require_key_types
 
 @dataclass(frozen=True, slots=True)
 class LinkedTable:
-    """A table of the group; the person table is one without a parent.
-
-    Parameters
-    ----------
-    facts : RelationFacts
-        The table.
-    key : tuple of str
-        The columns that tables below refer to, in the order of their names; none at the ends of chains.
-    order : tuple of str
-        A primary key or the like, by which rows to leave out are drawn.
-    parent : LinkedTable or None
-        What its rows belong to.
-    up : tuple of str
-        Its columns that refer to the parent's key, in the order of that.
-    further : mapping of str to (LinkedTable, str)
-        Columns of other foreign keys to tables above, with what each refers to.
-    roles : Roles
-        Of its columns but keys.
-    most : int or None
-        Rows of one parent's that are shown at most.
-    is_known : bool
-        Whether somebody could know how many rows a person has here.
-    is_made : bool
-        Whether it is made of the rows of a table in which people may have several.
-    """
+    """A table of the group; the person table is one without a parent."""
 
     facts: RelationFacts
+    """The table."""
     key: tuple[str, ...]
+    """The columns that tables below refer to, in the order of their names; none at the ends of chains."""
     order: tuple[str, ...]
+    """A primary key or the like, by which rows to leave out are drawn."""
     parent: LinkedTable | None = None
+    """What its rows belong to."""
     up: tuple[str, ...] = ()
+    """Its columns that refer to the parent's key, in the order of that."""
     further: Mapping[str, tuple[LinkedTable, str]] = field(default_factory=dict)
+    """Columns of other foreign keys to tables above, with what each refers to."""
     roles: Roles = field(default_factory=Roles)
+    """Of its columns but keys."""
     most: int | None = None
+    """Rows of one parent's that are shown at most."""
     is_known: bool = True
+    """Whether somebody could know how many rows a person has here."""
     is_made: bool = False
+    """Whether it is made of the rows of a table in which people may have several."""
 
     @property
     def name(self) -> str:
@@ -162,18 +148,12 @@ def _joined(texts: Sequence[Fragment]) -> Fragment:
 
 @dataclass(frozen=True, slots=True)
 class LinkedGroup:
-    """Tables that are released together.
-
-    Parameters
-    ----------
-    people : LinkedTable
-        The person table.
-    tables : tuple of LinkedTable
-        The others, each after what it hangs on.
-    """
+    """Tables that are released together."""
 
     people: LinkedTable
+    """The person table."""
     tables: tuple[LinkedTable, ...]
+    """The others, each after what it hangs on."""
 
     def below(self, table: LinkedTable) -> tuple[LinkedTable, ...]:
         """Return the tables whose rows belong to those of a table."""

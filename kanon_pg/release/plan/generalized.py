@@ -26,27 +26,18 @@ _LOSS_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class HierarchyRequest:
-    """The hierarchy requested for one column.
-
-    Parameters
-    ----------
-    column : str
-        Name of the quasi-identifier.
-    hierarchy : str or None
-        Name of a stored hierarchy.
-    builder : mapping or None
-        How to build one from the column instead; exactly one of the two is given.
-    lowest : int
-        Finest level at which a cell may be published, >= 0.
-    loss : str or tuple of float
-        One of `LOSSES`, or the loss of a cell per level: 0 to 1, not falling, the last one 1.
-    """
+    """The hierarchy requested for one column."""
 
     column: str
+    """Name of the quasi-identifier."""
     hierarchy: str | None = None
+    """Name of a stored hierarchy."""
     builder: Mapping[str, Any] | None = None
+    """How to build one from the column instead; exactly one of the two is given."""
     lowest: int = 0
+    """Finest level at which a cell may be published, >= 0."""
     loss: str | tuple[float, ...] = "ncp"
+    """One of `LOSSES`, or the loss of a cell per level: 0 to 1, not falling, the last one 1."""
 
 
 def parse_hierarchies(argument: Any) -> tuple[HierarchyRequest, ...]:
@@ -144,30 +135,21 @@ class GeneralizedColumn:
     """A quasi-identifier whose cells are published at a level of a hierarchy.
 
     Level 0 is the value itself; NULL is a value of its own, published as NULL below the top.
-
-    Parameters
-    ----------
-    column : CanonicalColumn
-        The column.
-    requested : HierarchyRequest
-        What was requested for it.
-    output : str
-        Type of its published cells: ``text`` or one of `kanon_pg.hierarchies.ranges.ELEMENTS`.
-    height : int
-        The top level, >= 1, at which a cell is suppressed.
-    source : Fragment or None
-        For a stored hierarchy a query with columns ``value`` (text) and ``nodes`` (text[], levels 1 to
-        ``height - 1``).
-    rows : str or None
-        For a hierarchy built for this release the same as a JSON list of lists.
     """
 
     column: CanonicalColumn
+    """The column."""
     requested: HierarchyRequest
+    """What was requested for it."""
     output: str
+    """Type of its published cells: ``text`` or one of `kanon_pg.hierarchies.ranges.ELEMENTS`."""
     height: int
+    """The top level, >= 1, at which a cell is suppressed."""
     source: Fragment | None = None
+    """For a stored hierarchy a query with columns ``value`` (text) and ``nodes`` (text[], levels 1 to
+    ``height - 1``)."""
     rows: str | None = None
+    """For a hierarchy built for this release the same as a JSON list of lists."""
 
     @property
     def number(self) -> int:

@@ -21,31 +21,21 @@ _MOST_VERSIONS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class OverTime:
-    """The rules of a release over time.
-
-    Parameters
-    ----------
-    leavers : str
-        A name of `LEAVERS`.
-    longest_retain : int
-        Versions for which rows that left are shown at most, >= 1; then their cohort is withheld.
-    waiting : float
-        Largest share of the people, 0 to 1, who may wait although k could enter, because a later version may
-        have better company for them; see `kanon_pg.release.series.entering`.
-    longest_wait : int
-        Versions for which rows may wait so, >= 1; then they enter in the classes that there are.
-    updates : str
-        A name of `UPDATES`.
-    new_series : bool
-        Whether an earlier series of the same name may end here.
-    """
+    """The rules of a release over time."""
 
     leavers: str = "retain"
+    """A name of `LEAVERS`."""
     longest_retain: int = 12
+    """Versions for which rows that left are shown at most, >= 1; then their cohort is withheld."""
     waiting: float = 0.03
+    """Largest share of the people, 0 to 1, who may wait although k could enter, because a later version
+    may have better company for them; see `kanon_pg.release.series.entering`."""
     longest_wait: int = 6
+    """Versions for which rows may wait so, >= 1; then they enter in the classes that there are."""
     updates: str = "replace"
+    """A name of `UPDATES`."""
     new_series: bool = False
+    """Whether an earlier series of the same name may end here."""
 
 
 def parse_over_time(argument: Any) -> OverTime | None:

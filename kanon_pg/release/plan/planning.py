@@ -103,52 +103,34 @@ ROW = "kanon_row"
 
 @dataclass(frozen=True, slots=True)
 class FigureHierarchy:
-    """The hierarchy of a figure of linked tables.
-
-    Parameters
-    ----------
-    rows : str
-        As `kanon_pg.release.plan.generalized.GeneralizedColumn` has them.
-    loss : tuple of float
-        Loss per level.
-    weight : float
-        Cost of a suppressed cell.
-    """
+    """The hierarchy of a figure of linked tables."""
 
     rows: str
+    """As `kanon_pg.release.plan.generalized.GeneralizedColumn` has them."""
     loss: tuple[float, ...]
+    """Loss per level."""
     weight: float
+    """Cost of a suppressed cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedFigures:
-    """The people of linked tables, in the place of the rows of the person table.
-
-    Parameters
-    ----------
-    columns : tuple of ColumnFacts
-        All that is read of them.
-    view : Identifier
-        What has them.
-    figures : tuple of str
-        Further quasi-identifiers.
-    hierarchies : mapping of str to FigureHierarchy
-        Of those that have one.
-    pseudonyms : mapping of str to Pseudonym
-        Of the columns of the key.
-    hidden : tuple of str
-        Columns that the storage has and readers do not see.
-    tables : tuple of int
-        The OIDs of the tables besides the person table.
-    """
+    """The people of linked tables, in the place of the rows of the person table."""
 
     columns: tuple[ColumnFacts, ...]
+    """All that is read of them."""
     view: Identifier
+    """What has them."""
     figures: tuple[str, ...]
+    """Further quasi-identifiers."""
     hierarchies: Mapping[str, FigureHierarchy]
+    """Of those that have one."""
     pseudonyms: Mapping[str, Pseudonym]
+    """Of the columns of the key."""
     hidden: tuple[str, ...]
+    """Columns that the storage has and readers do not see."""
     tables: tuple[int, ...]
+    """The OIDs of the tables besides the person table."""
 
     def of(self, subject: Subject) -> Subject:
         """Return the person table with the columns that are read."""
@@ -170,46 +152,31 @@ class LinkedFigures:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
-    """What goes into a release.
-
-    Parameters
-    ----------
-    base : RelationFacts
-        The base relation.
-    name : str
-        Name of the view in schema ``safe``.
-    quasi_identifiers : tuple of CanonicalColumn
-        Columns in which cells may be suppressed.
-    sensitive, insensitive : tuple of ColumnFacts
-        Columns published unchanged.
-    entity : CanonicalColumn or None
-        What identifies a person.
-    models : PrivacyModels
-        What every class must satisfy besides k people.
-    generalized : tuple of GeneralizedColumn
-        The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
-    keys : tuple of CanonicalColumn
-        Columns that identify a row, where the storage says which row is which; else none.
-    pseudonyms : mapping of str to Pseudonym
-        Columns in the place of whose values pseudonyms are published; they are insensitive.
-    people : LinkedFigures or None
-        What a release of linked tables has besides.
-    subsets : int or None
-        Of how many quasi-identifiers each combination is shared by k people; None for all of them.
-    """
+    """What goes into a release."""
 
     base: RelationFacts
+    """The base relation."""
     name: str
+    """Name of the view in schema ``safe``."""
     quasi_identifiers: tuple[CanonicalColumn, ...]
+    """Columns in which cells may be suppressed."""
     sensitive: tuple[ColumnFacts, ...]
     insensitive: tuple[ColumnFacts, ...]
+    """`sensitive`, `insensitive`: columns published unchanged."""
     entity: CanonicalColumn | None
+    """What identifies a person."""
     models: PrivacyModels = field(default_factory=PrivacyModels)
+    """What every class must satisfy besides k people."""
     generalized: tuple[GeneralizedColumn, ...] = ()
+    """The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed."""
     keys: tuple[CanonicalColumn, ...] = ()
+    """Columns that identify a row, where the storage says which row is which; else none."""
     pseudonyms: Mapping[str, Pseudonym] = field(default_factory=dict)
+    """Columns in the place of whose values pseudonyms are published; they are insensitive."""
     people: LinkedFigures | None = None
+    """What a release of linked tables has besides."""
     subsets: int | None = None
+    """Of how many quasi-identifiers each combination is shared by k people; None for all of them."""
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:

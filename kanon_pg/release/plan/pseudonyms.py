@@ -20,18 +20,12 @@ KEY_TYPES = frozenset({"int2", "int4", "int8", "numeric", "text", "varchar", "bp
 
 @dataclass(frozen=True, slots=True)
 class Pseudonym:
-    """What stands for the values of a column.
-
-    Parameters
-    ----------
-    secret : Literal
-        Name of the secret.
-    domain : Literal
-        Whose values they are: equal values of others have other pseudonyms.
-    """
+    """What stands for the values of a column."""
 
     secret: Literal
+    """Name of the secret."""
     domain: Literal
+    """Whose values they are: equal values of others have other pseudonyms."""
 
     def of(self, text: str) -> Fragment:
         """Return the pseudonym of a text: a keyed hash, of type ``uuid``.

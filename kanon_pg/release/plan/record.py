@@ -23,61 +23,44 @@ _NAMES = ("generalized", "quasi_identifiers", "sensitive", "insensitive")
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecord:
-    """What is recorded of a release; relations that were dropped are None.
-
-    Parameters
-    ----------
-    name : str
-        Name of the view in schema ``safe``.
-    base : int
-        OID of the base relation.
-    has_base : bool
-        Whether it is there.
-    storage : Identifier or None
-        The relation behind the view.
-    mapping, parts : Identifier or None
-        Which pattern a row type has, and which rows of divided ones have which; none in a release over time.
-    source : Identifier or None
-        What reads the base relation with the rights of its reader.
-    unknown : Identifier or None
-        The view that counts rows whose values the hierarchies do not have.
-    nodes : tuple of Identifier
-        Per generalized column the table of what is published of its values.
-    generalized, quasi_identifiers, sensitive, insensitive : tuple of str
-        Columns, by their names when it was published.
-    k : int
-        Fewest people of a class.
-    entity : str or None
-        Column that identifies a person; None if each row is a person.
-    remember : int or None
-        How many versions are remembered, if any are.
-    people_view : Identifier or None
-        What has the people of linked tables; None of a single table.
-    secret : str or None
-        Name of the secret of its pseudonyms, if it has any.
-    subsets : int or None
-        Of how many quasi-identifiers each combination is shared by k people; None for all of them.
-    """
+    """What is recorded of a release; relations that were dropped are None."""
 
     name: str
+    """Name of the view in schema ``safe``."""
     base: int
+    """OID of the base relation."""
     has_base: bool
+    """Whether it is there."""
     storage: Identifier | None
+    """The relation behind the view."""
     mapping: Identifier | None
     parts: Identifier | None
+    """`mapping`, `parts`: which pattern a row type has, and which rows of divided ones have which; none in
+    a release over time."""
     source: Identifier | None
+    """What reads the base relation with the rights of its reader."""
     unknown: Identifier | None
+    """The view that counts rows whose values the hierarchies do not have."""
     nodes: tuple[Identifier, ...]
+    """Per generalized column the table of what is published of its values."""
     generalized: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     insensitive: tuple[str, ...]
+    """`generalized`, `quasi_identifiers`, `sensitive`, `insensitive`: columns, by their names when it was
+    published."""
     k: int
+    """Fewest people of a class."""
     entity: str | None
+    """Column that identifies a person; None if each row is a person."""
     remember: int | None
+    """How many versions are remembered, if any are."""
     people_view: Identifier | None
+    """What has the people of linked tables; None of a single table."""
     secret: str | None
+    """Name of the secret of its pseudonyms, if it has any."""
     subsets: int | None = None
+    """Of how many quasi-identifiers each combination is shared by k people; None for all of them."""
 
     @classmethod
     def of_row(cls, row: Row) -> ReleaseRecord:

@@ -117,57 +117,15 @@ def _class_fields(classes: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class AnonymizeRequest:
-    """The arguments of ``kanon_anonymize``.
-
-    Parameters
-    ----------
-    relation : str
-        The base relation, as SQL writes it.
-    method : str
-        One of `kanon_pg.core.solving.METHODS`.
-    l, p, t : optional
-        Privacy models on the sensitive columns, see `kanon_pg.core.privacy_models.PrivacyModels`.
-    patterns : list or dict, optional
-        Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
-    hierarchies : dict, optional
-        Hierarchies of quasi-identifiers, see `kanon_pg.release.plan.generalized.parse_hierarchies`.
-    time_limit : float
-        Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
-        what they take.
-    release : str, optional
-        Name of the view in schema ``safe``, see `kanon_pg.release.plan.record.name_to_publish`; the
-        relation's name unless given.
-    diversity : str, optional
-        Meaning of `l`, a name of `kanon_pg.core.privacy_models.DIVERSITIES`; 'frequency' unless given.
-    distance : str, optional
-        Ground distance of `t`, a name of `kanon_pg.core.privacy_models.DISTANCES`; 'equal' unless given.
-    fewest_classes, most_classes : int, optional
-        Limits for the number of classes, >= 1.
-    suppressed_rows : float, optional
-        Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
-    same_level : list of str, optional
-        Columns of `hierarchies` whose cells have one level each, in all classes, or are suppressed.
-    subsets : int, optional
-        Of how many quasi-identifiers every combination is shared by k people, >= 1; all of them unless given.
-    over_time : dict, optional
-        Rules of a release whose versions may be compared, see `kanon_pg.release.plan.over_time.OverTime`.
-    remember : int, optional
-        Versions that are remembered for `kanon_pg.release.compare.composition`, the latest included, >= 1.
-    rows : dict, optional
-        Per linked table ``"unknown"`` if nobody can know how many rows a person has there, or how many are
-        shown at most.
-    figures : dict, optional
-        Per linked table and quasi-identifier what of it becomes a figure of the person, see
-        `kanon_pg.release.linked.figures`.
-    secret : str, optional
-        Name of a secret by which several releases have the same pseudonyms.
-    """
+    """The arguments of ``kanon_anonymize``."""
 
     relation: OwnRelation
+    """The base relation, as SQL writes it."""
     k: Annotated[int, Argument("integer", "Fewest people who share their values, at least 2.")]
     quasi_identifiers: QuasiIdentifiers = None
     sensitive: Sensitive = None
     method: Annotated[str, Argument("text", "How to solve; see the page on arguments.")] = "auto"
+    """One of `kanon_pg.core.solving.METHODS`."""
     l: Annotated[  # noqa: E741 - the field's standard name, fixed by the SQL surface
         int | None, Argument("integer", "l-diversity of the sensitive columns, at least 2.")
     ] = None
@@ -178,6 +136,8 @@ class AnonymizeRequest:
         float | None,
         Argument("double precision", "t-closeness of the sensitive columns, from 0 to less than 1."),
     ] = None
+    """`l`, `p`, `t`: privacy models on the sensitive columns, see
+    `kanon_pg.core.privacy_models.PrivacyModels`."""
     patterns: Annotated[
         list[Any] | dict[str, Any] | None,
         Argument(
@@ -185,12 +145,18 @@ class AnonymizeRequest:
             "Which columns may be suppressed together: a list of patterns, or an object of constraints.",
         ),
     ] = None
+    """Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`."""
     hierarchies: Annotated[Any, Argument("jsonb", "Object: column to the name of a stored hierarchy.")] = None
+    """Hierarchies of quasi-identifiers, see `kanon_pg.release.plan.generalized.parse_hierarchies`."""
     time_limit: Annotated[
         float,
         Argument("interval", "How long to search for something better; what is found by then counts."),
     ] = DEFAULT_SECONDS
+    """Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
+    what they take."""
     release: Annotated[str | None, Argument("text", "Name of the view, if not that of the table.")] = None
+    """Name of the view in schema ``safe``, see `kanon_pg.release.plan.record.name_to_publish`; the
+    relation's name unless given."""
     seed: Seed = None
     tables: Annotated[
         Sequence[str] | None,
@@ -200,17 +166,31 @@ class AnonymizeRequest:
         Sequence[str] | None, Argument("name[]", "Keys that are published as pseudonyms.")
     ] = None
     diversity: str | None = None
+    """Meaning of `l`, a name of `kanon_pg.core.privacy_models.DIVERSITIES`; 'frequency' unless given."""
     distance: str | None = None
+    """Ground distance of `t`, a name of `kanon_pg.core.privacy_models.DISTANCES`; 'equal' unless given."""
     fewest_classes: int | None = None
     most_classes: int | None = None
+    """`fewest_classes`, `most_classes`: limits for the number of classes, >= 1."""
     suppressed_rows: float | None = None
+    """Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``."""
     same_level: Sequence[str] | None = None
+    """Columns of `hierarchies` whose cells have one level each, in all classes, or are suppressed."""
     subsets: int | None = None
+    """Of how many quasi-identifiers every combination is shared by k people, >= 1; all of them unless
+    given."""
     over_time: dict[str, Any] | None = None
+    """Rules of a release whose versions may be compared, see `kanon_pg.release.plan.over_time.OverTime`."""
     remember: int | None = None
+    """Versions that are remembered for `kanon_pg.release.compare.composition`, the latest included, >= 1."""
     rows: dict[str, Any] | None = None
+    """Per linked table ``"unknown"`` if nobody can know how many rows a person has there, or how many are
+    shown at most."""
     figures: dict[str, Any] | None = None
+    """Per linked table and quasi-identifier what of it becomes a figure of the person, see
+    `kanon_pg.release.linked.figures`."""
     secret: str | None = None
+    """Name of a secret by which several releases have the same pseudonyms."""
 
     @property
     def requested_hierarchies(self) -> tuple[HierarchyRequest, ...]:
@@ -252,13 +232,7 @@ ANONYMIZE = Operation(
 
 @dataclass(frozen=True, slots=True)
 class DeclareRequest:
-    """The arguments of ``kanon_declare``; None stands for no column.
-
-    Parameters
-    ----------
-    weights : mapping of str to float
-        Cost of a suppressed cell per column, > 0; 1 where not mentioned.
-    """
+    """The arguments of ``kanon_declare``; None stands for no column."""
 
     relation: OwnRelation
     identifiers: Annotated[Sequence[str] | None, Argument("name[]", "Name a person; never published.")] = ()
@@ -279,6 +253,7 @@ class DeclareRequest:
         Mapping[str, float] | None,
         Argument("jsonb", "Object: cost of a suppressed cell per column, 1 where not mentioned."),
     ] = None
+    """Cost of a suppressed cell per column, > 0; 1 where not mentioned."""
 
 
 DECLARE = Operation(DeclareRequest)

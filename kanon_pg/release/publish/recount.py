@@ -31,39 +31,28 @@ from kanon_pg.release.plan.planning import ReleasePlan
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """What a release contains; nothing, by default.
-
-    Parameters
-    ----------
-    rows, people, classes : int
-        Published rows, distinct people, and classes as readers tell them apart.
-    guarded_classes : int
-        Classes as the guard tells them apart, by the levels of their cells as well.
-    smallest_class, largest_class : int
-        People in the smallest and largest class.
-    average_class : float
-        Mean people per class.
-    suppressed_cells : int
-        Suppressed cells.
-    weighted_cost : float
-        Suppressed cells times the weights of their columns, and generalized ones times their loss.
-    certainty_penalty : float
-        Mean over all quasi-identifier cells of the share of values that they stand for, 0 to 1.
-    generalization_height : float
-        Mean over the same cells of level by height, 0 to 1.
-    """
+    """What a release contains; nothing, by default."""
 
     rows: int = 0
     people: int = 0
     classes: int = 0
+    """`rows`, `people`, `classes`: published rows, distinct people, and classes as readers tell them
+    apart."""
     guarded_classes: int = 0
+    """Classes as the guard tells them apart, by the levels of their cells as well."""
     smallest_class: int = 0
     average_class: float = 0.0
+    """Mean people per class."""
     largest_class: int = 0
+    """`smallest_class`, `largest_class`: people in the smallest and largest class."""
     suppressed_cells: int = 0
+    """Suppressed cells."""
     weighted_cost: float = 0.0
+    """Suppressed cells times the weights of their columns, and generalized ones times their loss."""
     certainty_penalty: float = 0.0
+    """Mean over all quasi-identifier cells of the share of values that they stand for, 0 to 1."""
     generalization_height: float = 0.0
+    """Mean over the same cells of level by height, 0 to 1."""
 
 
 def recount(

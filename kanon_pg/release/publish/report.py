@@ -23,65 +23,46 @@ from kanon_pg.release.publish.storage import StorageNames
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReport(Shown):
-    """One row of SQL type ``kanon.release_report``.
-
-    Parameters
-    ----------
-    release : str
-        The view's qualified name.
-    k : int
-        Fewest people per class, as requested.
-    rows, people : int
-        Published rows and distinct people.
-    row_types : int
-        Distinct quasi-identifier tuples of the base relation.
-    classes, smallest_class, largest_class : int
-        Equivalence classes, recounted on the release; sizes in people. With subsets `smallest_class` is the
-        fewest people who share what is shown of so many columns.
-    average_class : float
-        Mean people per class.
-    suppressed_cells : int
-        Suppressed cells, recounted.
-    suppressed_share : float
-        Their share of all quasi-identifier cells, 0 to 1.
-    weighted_cost : float
-        Suppressed cells times the weights of their columns, and generalized ones times their loss.
-    lower_bound : float or None
-        What every solution costs at least, proven; None if nothing is proven.
-    gap : float or None
-        (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
-    optimal : bool
-        Whether no solution is cheaper, proven.
-    method, bound_method : str
-        What found the solution and what proved the bound.
-    usefulness : float or None
-        Mean tuple diversity of the classes, smaller is better.
-    elapsed : float
-        Seconds of the whole call.
-    termination : Termination
-        How the search ended.
-    """
+    """One row of SQL type ``kanon.release_report``."""
 
     release: str
+    """The view's qualified name."""
     k: int
+    """Fewest people per class, as requested."""
     rows: int
     people: int
+    """`rows`, `people`: published rows and distinct people."""
     row_types: int
+    """Distinct quasi-identifier tuples of the base relation."""
     classes: int
     smallest_class: int
     average_class: float
+    """Mean people per class."""
     largest_class: int
+    """`classes`, `smallest_class`, `largest_class`: equivalence classes, recounted on the release; sizes
+    in people. With subsets `smallest_class` is the fewest people who share what is shown of so many
+    columns."""
     suppressed_cells: int
+    """Suppressed cells, recounted."""
     suppressed_share: float
+    """Their share of all quasi-identifier cells, 0 to 1."""
     weighted_cost: float
+    """Suppressed cells times the weights of their columns, and generalized ones times their loss."""
     lower_bound: float | None
+    """What every solution costs at least, proven; None if nothing is proven."""
     gap: float | None
+    """(weighted_cost - lower_bound) / weighted_cost, 0 to 1."""
     optimal: bool
+    """Whether no solution is cheaper, proven."""
     method: str
     bound_method: str | None
+    """`method`, `bound_method`: what found the solution and what proved the bound."""
     usefulness: float | None
+    """Mean tuple diversity of the classes, smaller is better."""
     elapsed: float
+    """Seconds of the whole call."""
     termination: Termination
+    """How the search ended."""
 
 
 def make_report(
