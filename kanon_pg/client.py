@@ -205,11 +205,6 @@ def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, 
         yield db, role, session
 
 
-def _revoke_read_along(db: Database, role: str) -> None:
-    db.execute(statement("act_as", role=Identifier.of(role)))
-    db.row(statement("revoke_read_along"))
-
-
 def revoke_read(db: Database, relation: str, role: str) -> None:
     """Revoke rights to read a relation that nothing needs any more; the transaction is the login's then.
 
@@ -327,8 +322,11 @@ def unlink(target: Target, child: str) -> None:
     """Forget the link of a table, and revoke rights to read that nothing needs any more."""
     check_argument("child", "regclass", child)
     with as_owner(target) as (db, role):
-        linking.unlink(db, child, role=role)
-        revoke_read(db, child, role)
+        above = linking.unlink(db, child, role=role)
+        oid = describe(db, child, role).oid
+        db.execute(statement("act_as", role=Identifier.of(role)))
+        db.row(statement("revoke_read_along"), oid, list(above))
+        db.row(statement("revoke_read"), oid)
 
 
 def links(target: Target) -> ResultRows:
@@ -344,9 +342,7 @@ def anonymize(
     request = request_of(AnonymizeRequest, (relation, k), options)
     request.check()
     with as_owner(target, relation, on_progress, along=request.tables or ()) as (db, role):
-        report = releasing.anonymize(db, request, role=role)
-        _revoke_read_along(db, role)
-        return report
+        return releasing.anonymize(db, request, role=role)
 
 
 def certificate(
@@ -391,11 +387,10 @@ def refresh(target: Target, release: str, *, on_progress: Progress | None = None
 
 
 def drop(target: Target, release: str) -> None:
-    """Remove a release with everything behind it, and rights to read further tables that nothing needs."""
+    """Remove a release with everything behind it."""
     check_argument("release", "name", release)
     with as_owner(target) as (db, role):
         releasing.drop(db, release, role=role)
-        _revoke_read_along(db, role)
 
 
 def erase(target: Target, release: str, *person: str) -> None:

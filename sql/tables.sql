@@ -10,13 +10,6 @@ CREATE TABLE IF NOT EXISTS kanon.base (
 );
 COMMENT ON TABLE kanon.base IS 'Which role reads which relation.';
 
-CREATE TABLE IF NOT EXISTS kanon.granted_along (
-    reader integer, -- Number of the reader.
-    relation regclass, -- A table besides its own that kanon let it read, for links or a release; not what an owner granted by hand.
-    PRIMARY KEY (reader, relation)
-);
-COMMENT ON TABLE kanon.granted_along IS 'What readers may read besides their own relation, until nothing needs it any more.';
-
 CREATE TABLE IF NOT EXISTS kanon.declaration (
     relation regclass PRIMARY KEY, -- The table or view.
     identifiers name[] NOT NULL DEFAULT '{}', -- Columns that name a person; never published.
@@ -257,7 +250,7 @@ COMMENT ON TABLE kanon.version IS 'One row: the installed version and what the i
 
 -- Who may use them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE
-    kanon.base, kanon.declaration, kanon.granted_along, kanon.hierarchy, kanon.hierarchy_value, kanon.link, kanon.protection, kanon.record,
+    kanon.base, kanon.declaration, kanon.hierarchy, kanon.hierarchy_value, kanon.link, kanon.protection, kanon.record,
     kanon.record_mark, kanon.release, kanon.release_lock, kanon.release_table, kanon.remembered, kanon.secret, kanon.series,
     kanon.version
 TO kanon_owner;

@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL 
 AS $function$
 DECLARE
     one record;
-    reader CONSTANT integer := kanon.reader_of(grant_read_along.relation, for_queries);
+    reader name := 'kanon_base_' || kanon.reader_of(grant_read_along.relation, for_queries);
 BEGIN
     FOR one IN
         SELECT c.oid::regclass AS relation, o.rolsuper AS is_superusers
@@ -14,9 +14,7 @@ BEGIN
         INNER JOIN pg_roles AS o ON o.oid = c.relowner
     LOOP
         IF reader IS NOT NULL THEN
-            IF kanon.grant_read_to(one.relation, format('kanon_base_%s', reader)::name) AND NOT for_queries THEN
-                PERFORM kanon.note_along(reader, one.relation, true);
-            END IF;
+            PERFORM kanon.grant_read_to(one.relation, reader);
         ELSIF for_queries AND one.is_superusers THEN
             PERFORM kanon.grant_read_to(one.relation, 'kanon_reader'::name);
         END IF;

@@ -1,5 +1,5 @@
--- Runs with the caller's rights: gives a role of kanon_pg what it needs to read a table. True if it was not there before.
-CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name) RETURNS boolean
+-- Runs with the caller's rights: gives a role of kanon_pg what it needs to read a table.
+CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER RETURNS NULL ON NULL INPUT SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
@@ -11,7 +11,7 @@ BEGIN
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.oid = grant_read_to.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f');
     IF NOT FOUND THEN
-        RETURN false;  -- refused later, with a sentence of its own
+        RETURN;  -- refused later, with a sentence of its own
     END IF;
     FOR attempt IN 1..64 LOOP
         BEGIN
@@ -41,9 +41,8 @@ BEGIN
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
                 EXECUTE pg_catalog.format('GRANT SELECT ON %I.%I TO %I', base.nspname, base.relname,
                     grant_read_to.grantee);
-                RETURN true;
             END IF;
-            RETURN false;
+            RETURN;
         EXCEPTION
             -- "tuple concurrently updated": another session grants at the same time, and has committed now.
             WHEN internal_error THEN

@@ -43,7 +43,6 @@ BEGIN
                 END IF;
         END;
     END LOOP;
-    PERFORM kanon.revoke_read_along();
     BEGIN
         PERFORM kanon.free_reader(revoke_read.relation);
     EXCEPTION

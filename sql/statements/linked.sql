@@ -24,12 +24,11 @@ WHERE a.attrelid = $1::bigint::oid AND a.attname = ANY ($2::text[]::name[]) AND 
 )
 
 -- name: linked/numbers(): How many rows the rows of a table above have here, and as a text also how many of those that hang on them
--- each of these has. For each table below a text of how many of its rows hang on which rows, in the order of their keys.
+-- each of these has.
 (
 {% if children %}
     SELECT t.kanon_up, count(*) AS n,
         count(*)::text || ' (' || pg_catalog.string_agg({{ each }} COLLATE "C", {{ between }} ORDER BY {{ each }} COLLATE "C") || ')' AS numbers
-        {% for s in states %}, pg_catalog.string_agg({{ s.value }}, '' ORDER BY t.kanon_key::text COLLATE "C") AS {{ s.name }} {% endfor %}
     FROM {{ typed }} AS t
     {% for c in children %}LEFT JOIN {{ c.numbers }} AS {{ c.alias }} ON {{ c.alias }}.kanon_up = t.kanon_key {% endfor %}
     GROUP BY t.kanon_up
@@ -77,6 +76,13 @@ SELECT {% for c in columns %}t.{{ c }}, {% endfor %}
     {% endfor %}
     {% for g in column_figures %}{% for f in g.figures %}, {{ g.alias }}.{{ f.name }} {% endfor %}{% endfor %}
 FROM {{ typed }} AS t
+{% for f in numbers %}{% for t in f.there %}{% if t.rows %}
+LEFT JOIN (
+    SELECT d.{{ t.person_key }} AS kanon_up, {{ t.now }} AS there
+    FROM (SELECT {% for a in t.above %}s.{{ a }}, {% endfor %}count(*) AS siblings FROM {{ t.rows }} AS s GROUP BY {% for a in t.above %}s.{{ a }}{% if not loop.last %}, {% endif %}{% endfor %}) AS d
+    GROUP BY d.{{ t.person_key }}
+) AS {{ t.alias }} ON {{ t.alias }}.kanon_up = t.kanon_key
+{% endif %}{% endfor %}{% endfor %}
 {% for f in numbers %}LEFT JOIN {{ f.numbers }} AS {{ f.alias }} ON {{ f.alias }}.kanon_up = t.kanon_key {% endfor %}
 {% for g in column_figures %}
 LEFT JOIN (
@@ -104,8 +110,8 @@ ON CONFLICT (name) DO NOTHING
 DELETE FROM kanon.secret WHERE name = $1::text
 
 -- name: linked/create_rows(): The rows of a linked table that are shown: of published people, as many of each as the person's
--- class says. A class in which other rows hang on somebody, or on a row of theirs, than when the person table was stored shows none,
--- nor one in which a further foreign key leads elsewhere than the links. Of a class that violates a privacy model in a sensitive
+-- class says. A class shows none in which other numbers of them hang on somebody's rows than when the person table was stored, nor
+-- one in which a row that they hang on is not stored as it is, or a further foreign key leads elsewhere than the links. Of a class that violates a privacy model in a sensitive
 -- column, the column is not shown.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH people AS MATERIALIZED (
@@ -126,8 +132,11 @@ parents AS MATERIALIZED (
 whole AS MATERIALIZED (
     SELECT p.class FROM people AS p
     LEFT JOIN (
-        SELECT d.{{ person_key }} AS person, {{ now_there }} AS there, pg_catalog.bool_and(d.agrees) AS agrees
-        FROM parents AS d GROUP BY d.{{ person_key }}
+        SELECT d.{{ person_key }} AS person, {{ now_there }} AS there,
+            pg_catalog.bool_and(d.agrees{% if parent_storage %} AND q.kanon_row IS NOT NULL{% endif %}) AS agrees
+        FROM parents AS d
+        {% if parent_storage %}LEFT JOIN {{ parent_storage }} AS q ON q.kanon_row = d.{{ parent_key }} AND q.kanon_up = d.{{ above[1].name }} AND q.kanon_person = d.{{ person_key }} {% endif %}
+        GROUP BY d.{{ person_key }}
     ) AS now_ ON now_.person = p.person
     GROUP BY p.class HAVING pg_catalog.bool_and(p.there = coalesce(now_.there, {{ nothing_there }}) AND coalesce(now_.agrees, true))
 ),
@@ -174,7 +183,7 @@ SELECT {% for c in columns %}{{ c.value }} AS {{ c.name }}, {% endfor %}
     pg_catalog.array_remove(ARRAY[{% for c in constrained %}CASE WHEN NOT r.{{ c.holds }} THEN {{ c.label }}::name END{% if not loop.last %}, {% endif %}{% endfor %}], NULL)
         AS kanon_suppressed,
     {% endif %}
-    {% if has_key %}r.row_key AS kanon_row, r.{{ person_key }} AS kanon_person, {% endif %}
+    {% if has_key %}r.row_key AS kanon_row, r.{{ parent_key }} AS kanon_up, r.{{ person_key }} AS kanon_person, {% endif %}
     (SELECT pg_catalog.gen_random_uuid()) AS kanon_stamp, r.seen AS kanon_seen
 FROM chosen AS r
 ORDER BY r.{{ parent_key }}, r.place
@@ -190,9 +199,9 @@ WHERE c.kanon_seen = (SELECT q.kanon_stamp FROM {{ chain[0] }} AS q LIMIT 1)
     {% endif %}
 {% endfor %}
 
--- name: linked/unique_people(): Lets no refresh of the person table show somebody twice, as two people of a class. Of an expression,
+-- name: linked/unique(): Lets no refresh show a row that others refer to twice, as two people of a class or rows of two. Of an expression,
 -- because one of columns would allow to refresh concurrently, which shows what has changed.
-CREATE UNIQUE INDEX ON {{ storage }} (pg_catalog.uuid_send({{ person }})) NULLS NOT DISTINCT
+CREATE UNIQUE INDEX ON {{ storage }} (pg_catalog.uuid_send({{ key }})) NULLS NOT DISTINCT
 
 -- name: linked/with_classes(): The rows of a view with the class of their people, whose column is not suppressed.
 (

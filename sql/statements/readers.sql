@@ -37,8 +37,8 @@ FROM (SELECT $1::bigint::oid::regclass AS oid) AS w
 -- name: revoke_read(bigint): Revokes the rights that protecting a relation needed, if the caller may.
 SELECT kanon.revoke_read($1::bigint::oid::regclass)::text AS revoked
 
--- name: revoke_read_along(): Revokes rights to read what links and releases led to that are no more, if the caller may.
-SELECT kanon.revoke_read_along()::text AS revoked
+-- name: revoke_read_along(bigint, bigint[]): Revokes rights to read what a link led to that is no more, if the caller may.
+SELECT kanon.revoke_read_along($1::bigint::oid::regclass, $2::bigint[]::oid[]::regclass[])::text AS revoked
 
 -- name: code_in_statistics(text): Columns whose statistics would run the code of others: those of ranges compute lengths by a
 -- function of the type.

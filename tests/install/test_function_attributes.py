@@ -130,7 +130,7 @@ def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[
         "grant_read",
         "grant_read_to",
         "grant_read_along",
-        "note_along",
+        "revoke_read_along",
         "linked_above",
         "linked_below",
         "revoke_read",

@@ -91,8 +91,8 @@ def link(db: Database, request: LinkRequest, *, role: str | None = None) -> None
     record_event(db, "link", child.identifier, role, parent=parent.identifier, columns=key["columns"])
 
 
-def unlink(db: Database, relation: str, *, role: str | None = None) -> None:
-    """Forget the link of a table.
+def unlink(db: Database, relation: str, *, role: str | None = None) -> tuple[int, ...]:
+    """Forget the link of a table; returns the tables that it led to.
 
     Raises
     ------
@@ -103,6 +103,7 @@ def unlink(db: Database, relation: str, *, role: str | None = None) -> None:
     """
     role = caller(db) if role is None else role
     child = describe_readable(db, relation, role)
+    above = tuple(row["oid"] for row in db.rows(statement("linked_above"), child.oid))
     if not db.rows(statement("forget_link"), child.oid):
         raise UnknownName(
             f"Relation {child.identifier} is not linked.", hint="SELECT * FROM kanon.links lists the links."
@@ -111,6 +112,7 @@ def unlink(db: Database, relation: str, *, role: str | None = None) -> None:
     renew_row_types(db, child, role)
     renew_linked(db, child, role)
     record_event(db, "unlink", child.identifier, role)
+    return above
 
 
 def links(db: Database) -> Sequence[Row]:

@@ -115,18 +115,6 @@ def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
     aliases = {one.facts.oid: f"c{number}" for number, one in enumerate(children, 1)}
     told = [f"{Literal(f'{one.name} ')}, coalesce({aliases[one.facts.oid]}.numbers, '0')" for one in children]
     rows, cells = (_separated(table.depth, mark) for mark in ";,")
-    states = []
-    for number, one in enumerate(group.tables, 1):
-        way = [step.facts.oid for step in (one, *one.above) if step.facts.oid in aliases]
-        if one.is_known and way:
-            alias, is_child = aliases[way[0]], way[0] == one.facts.oid
-            here = rows_there("t.kanon_key", f"{alias}.n") if is_child else f"{alias}.state_{number}"
-            states.append(
-                {
-                    "name": Identifier.of(f"state_{number}"),
-                    "value": Fragment(f"CASE WHEN {alias}.n > 0 THEN {here} END"),
-                }
-            )
     return render(
         "linked/numbers",
         typed=table.typed(),
@@ -136,7 +124,6 @@ def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
         ],
         each=Fragment("pg_catalog.concat(" + f", {cells}, ".join(told) + ")"),
         between=rows,
-        states=states,
         most=table.most,
     )
 
@@ -144,6 +131,21 @@ def numbers(group: LinkedGroup, table: LinkedTable) -> Fragment:
 def rows_there(key: str, number: str) -> Fragment:
     """Return a text of how many rows hang on which one of a table above."""
     return render("linked/rows_there", key=Fragment(key), n=Fragment(number))
+
+
+def there(table: LinkedTable) -> tuple[Fragment, Fragment]:
+    """Return what tells how many rows of a table hang on which rows of a person, and what it is of none.
+
+    It is an aggregate of rows ``d``: per row of the table above the keys of all that it hangs on, and how
+    many rows hang on it.
+    """
+    number = "d.siblings" if table.most is None else f"least(d.siblings, {table.most})"
+    if table.depth == 1:
+        return Fragment(f"pg_catalog.max({number})"), Fragment("0")
+    way = range(table.depth - 1, 0, -1)
+    order = ", ".join(f'd.kanon_above_{n}::text COLLATE "C"' for n in way)
+    rows = " || ".join(str(rows_there(f"d.kanon_above_{n}", number)) for n in way)
+    return digest(f"pg_catalog.string_agg({rows}, '' ORDER BY {order})"), digest("''")
 
 
 def digest(text: str) -> Fragment:

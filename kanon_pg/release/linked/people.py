@@ -23,17 +23,18 @@ from kanon_pg.release.linked.figures import (
     NumbersFigure,
     column_figures,
     column_parts,
-    digest,
     numbers,
     numbers_figures,
     published,
     require_single_values,
+    there,
 )
 from kanon_pg.release.linked.tables import (
     LinkedGroup,
     LinkedTable,
     key_columns,
     linked_group,
+    linked_rows,
     record_group,
 )
 from kanon_pg.release.plan.advice import notice_unique_published
@@ -207,9 +208,14 @@ def _there(group: LinkedGroup, top: LinkedTable, alias: str) -> list[dict[str, o
     return [
         {
             "name": Identifier.of(there_of(group, one)),
-            "state": Fragment(f"coalesce({alias}.n, 0)")
-            if one.depth == 1
-            else digest(f"coalesce({alias}.state_{number}, '')"),
+            "state": Fragment(
+                f"coalesce({alias}.n, 0)" if one.depth == 1 else f"coalesce(h{number}.there, {there(one)[1]})"
+            ),
+            "rows": linked_rows(one, {}) if one.depth > 1 else None,
+            "alias": Identifier.of(f"h{number}"),
+            "now": there(one)[0],
+            "person_key": Identifier.of(f"kanon_above_{one.depth}"),
+            "above": [Identifier.of(f"kanon_above_{n}") for n in range(1, one.depth + 1)],
         }
         for number, one in enumerate(group.tables, 1)
         if one.is_known and group.top_of(one).facts.oid == top.facts.oid

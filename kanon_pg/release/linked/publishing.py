@@ -21,7 +21,7 @@ from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import SUPPRESSED_COLUMN, Subject
-from kanon_pg.release.linked.figures import digest, rows_there
+from kanon_pg.release.linked.figures import there
 from kanon_pg.release.linked.people import PeopleOfTables, there_of
 from kanon_pg.release.linked.tables import LinkedTable, linked_rows
 from kanon_pg.release.plan.base import OWNER
@@ -58,7 +58,7 @@ def store_tables(
         That of the person table.
     """
     person = Identifier.of(next(iter(people.planned.pseudonyms)))
-    db.execute(statement("linked/unique_people", storage=storage, person=person))
+    db.execute(statement("linked/unique", storage=storage, key=person))
     stored: dict[int, StoredTable] = {}
     reader = require_reader(db, plan.base)
     for table in people.group.tables:
@@ -85,6 +85,8 @@ def store_tables(
                 columns=[{"name": Identifier.of(name), "value": value} for name, value in shown],
             )
         )
+        if table.key:
+            db.execute(statement("linked/unique", storage=own, key=Identifier.of("kanon_row")))
         gather_statistics(db, own)
         view = Identifier.of("safe", name)
         names = [*(name for name, _ in shown), *([SUPPRESSED_COLUMN] if constrained else [])]
@@ -155,12 +157,7 @@ def _rows_parts(
     position = [column.facts.name for column in plan.quasi_identifiers].index(figure.name)
     fields = plan.levels
     level = f"(p.kanon_pattern >> {fields.offsets[position]}) & {(1 << fields.widths[position]) - 1}"
-    number = "d.siblings" if table.most is None else f"least(d.siblings, {table.most})"
-    now, nothing = Fragment(f"pg_catalog.max({number})"), Fragment("0")
-    if table.depth > 1:
-        order = ", ".join(f'd.kanon_above_{n}::text COLLATE "C"' for n in range(table.depth - 1, 0, -1))
-        rows = rows_there("d.kanon_above_1", number)
-        now, nothing = digest(f"pg_catalog.string_agg({rows}, '' ORDER BY {order})"), digest("''")
+    now, nothing = there(table)
     return parts | {
         "there": Identifier.of(there_of(group, table)),
         "now_there": now,
@@ -266,8 +263,8 @@ def count_tables(db: Database, release: str) -> None:
         if shown < there["rows"]:
             db.notice(
                 f"{view} shows {shown} of {there['rows']} rows of {relation}: the others would show numbers "
-                "that fewer than k people share, hang on rows that are not shown, or are more than option "
-                "rows allows."
+                "that fewer than k people share, hang on rows that are not shown or have changed meanwhile, "
+                "or are more than option rows allows."
             )
 
 

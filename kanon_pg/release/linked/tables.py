@@ -13,9 +13,8 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.readers import reader_role, reading, require_reader
 from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, NotPermitted, UnsuitableColumn, UnsuitableRelation, as_given
-from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.subject import Roles, Subject, stored_declaration
-from kanon_pg.release.plan.pseudonyms import key_text, require_key_types
+from kanon_pg.release.plan.pseudonyms import key_text, key_value, require_key_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class LinkedTable:
         """Return what tells the values of some columns apart."""
         facts = [self.facts.column(name) for name in names]
         if len(facts) == 1:
-            return CanonicalColumn(facts[0], Identifier.of("k")).expression
+            return key_value(facts[0])
         return _joined([key_text(one) for one in facts])
 
 
@@ -412,6 +411,8 @@ def _further_keys(db: Database, table: LinkedTable) -> dict[str, tuple[LinkedTab
             refers = dict(zip(key["parent_columns"], key["columns"], strict=True))
             if not key["validated"] or set(refers) != set(above.key) or {*refers.values()} <= {*table.up}:
                 continue
+            if any(one.facts.oid == above.facts.oid for one, _ in found.values()):
+                continue  # one to each table: the others say the same
             own = table.key_of([refers[name] for name in above.key])
             rows, same = linked_rows(table, {"own": own}), Identifier.of(f"kanon_above_{distance}")
             (other,) = db.read(statement("linked/disagreeing", rows=rows, same=same))

@@ -39,7 +39,14 @@ class Pseudonym:
 
 def key_text(facts: ColumnFacts) -> Fragment:
     """Return the one text of a value of a key column, in terms of the column."""
-    return facts.text(str(CanonicalColumn(facts, Identifier.of("k")).expression))
+    return facts.text(str(key_value(facts)))
+
+
+def key_value(facts: ColumnFacts) -> Fragment:
+    """Return a value of a key column, spelled as equal ones of columns that refer to it."""
+    value = CanonicalColumn(facts, Identifier.of("k")).expression
+    # numeric(10,2) may refer to numeric, and integers to both
+    return Fragment(f"pg_catalog.trim_scale({value})") if facts.base_type == "numeric" else value
 
 
 def text_of(facts: ColumnFacts, cell: Identifier) -> Fragment:
