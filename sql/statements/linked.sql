@@ -43,9 +43,12 @@ WHERE a.attrelid = $1::bigint::oid AND a.attname = ANY ($2::text[]::name[]) AND 
 -- name: linked/rows_there(): How many rows hang on which one of a table above; no two lists of such texts are the same text.
 pg_catalog.length({{ key }}::text)::text || ':' || {{ key }}::text || ' ' || {{ n }}::text || ' '
 
--- name: linked/rows(): The rows of a table with the keys of all that they hang on.
+-- name: linked/counted(): How many rows of a table hang on each row of the table above.
+(SELECT t.kanon_up, count(*) AS siblings FROM {{ typed }} AS t GROUP BY t.kanon_up)
+
+-- name: linked/rows(): The rows of a table, or their numbers, with the keys of all that they hang on.
 (
-    SELECT a0.kanon_key, a0.kanon_order {% for a in above %}, {{ a.alias }}.kanon_up AS {{ a.name }}{% endfor %}
+    SELECT {% if counted %}a0.siblings{% else %}a0.kanon_key, a0.kanon_order{% endif %} {% for a in above %}, {{ a.alias }}.kanon_up AS {{ a.name }}{% endfor %}
         {% for c in columns %}, a0.{{ c }} {% endfor %}
     FROM {{ typed }} AS a0
     {% for s in steps %}INNER JOIN {{ s.typed }} AS {{ s.alias }} ON {{ s.alias }}.kanon_key = {{ s.below }}.kanon_up {% endfor %}
@@ -79,7 +82,7 @@ FROM {{ typed }} AS t
 {% for f in numbers %}{% for t in f.there %}{% if t.rows %}
 LEFT JOIN (
     SELECT d.{{ t.person_key }} AS kanon_up, {{ t.now }} AS there
-    FROM (SELECT {% for a in t.above %}s.{{ a }}, {% endfor %}count(*) AS siblings FROM {{ t.rows }} AS s GROUP BY {% for a in t.above %}s.{{ a }}{% if not loop.last %}, {% endif %}{% endfor %}) AS d
+    FROM {{ t.rows }} AS d
     GROUP BY d.{{ t.person_key }}
 ) AS {{ t.alias }} ON {{ t.alias }}.kanon_up = t.kanon_key
 {% endif %}{% endfor %}{% endfor %}

@@ -211,11 +211,10 @@ def _there(group: LinkedGroup, top: LinkedTable, alias: str) -> list[dict[str, o
             "state": Fragment(
                 f"coalesce({alias}.n, 0)" if one.depth == 1 else f"coalesce(h{number}.there, {there(one)[1]})"
             ),
-            "rows": linked_rows(one, {}) if one.depth > 1 else None,
+            "rows": linked_rows(one, {}, counted=True) if one.depth > 1 else None,
             "alias": Identifier.of(f"h{number}"),
             "now": there(one)[0],
             "person_key": Identifier.of(f"kanon_above_{one.depth}"),
-            "above": [Identifier.of(f"kanon_above_{n}") for n in range(1, one.depth + 1)],
         }
         for number, one in enumerate(group.tables, 1)
         if one.is_known and group.top_of(one).facts.oid == top.facts.oid

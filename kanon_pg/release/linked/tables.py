@@ -479,14 +479,17 @@ def _require_rows(group: LinkedGroup, rows: Mapping[str, Any]) -> None:
             )
 
 
-def linked_rows(table: LinkedTable, columns: Mapping[str, Fragment]) -> Fragment:
+def linked_rows(table: LinkedTable, columns: Mapping[str, Fragment], *, counted: bool = False) -> Fragment:
     """Return a table's rows as a subquery, with the keys of all that they hang on.
 
     Parameters
     ----------
     columns : mapping of str to Fragment
         What else: expressions over the table's columns, by name.
+    counted : bool
+        Whether there is one row for each of the table above on which any hang, with their number.
     """
+    typed = table.typed(columns)
     steps = [
         {
             "alias": Identifier.of(f"a{number + 1}"),
@@ -500,7 +503,8 @@ def linked_rows(table: LinkedTable, columns: Mapping[str, Fragment]) -> Fragment
     keys = [Identifier.of("a0"), *(step["alias"] for step in steps)]
     return render(
         "linked/rows",
-        typed=table.typed(columns),
+        typed=render("linked/counted", typed=typed) if counted else typed,
+        counted=counted,
         columns=[Identifier.of(name) for name in columns],
         steps=steps,
         above=[{"alias": alias, "name": name} for alias, name in zip(keys, names, strict=True)],
